@@ -15,7 +15,7 @@
 
 namespace tpuslice::tpu {
 
-/// In chips: 3D slices consist of cubes of 4x4x4 chips.
+/// Edge in chips: 3D slices consist of cubes of 4x4x4 chips.
 inline constexpr std::int64_t kCubeEdge = 4;
 inline constexpr std::int64_t kCubeChips = kCubeEdge * kCubeEdge * kCubeEdge;
 
@@ -35,11 +35,11 @@ struct Accelerator {
   std::string_view label;  ///< "tpu-v6e-slice"
   Generation generation = Generation::kV4;
   std::size_t rank = 2;             ///< Dimensions of its topologies.
-  std::int64_t cores_per_chip = 1;  ///< As counted in TPU_ACCELERATOR_TYPE.
-  std::string_view type_prefix;     ///< Of TPU_ACCELERATOR_TYPE; empty if the device plugin sets none.
+  std::int64_t cores_per_chip = 1;  ///< The number that TPU_ACCELERATOR_TYPE counts.
+  std::string_view type_prefix;     ///< Prefix of TPU_ACCELERATOR_TYPE; empty if the device plugin sets none.
   std::vector<Machine> machines;
-  std::int64_t min_chips = 1;  ///< Of its smallest slice.
-  std::int64_t max_chips = 1;  ///< Of its largest.
+  std::int64_t min_chips = 1;  ///< Chips of its smallest slice.
+  std::int64_t max_chips = 1;  ///< Chips of its largest.
 
   /// Whether several processes of a host may each use some of its chips: from tpu7x on.
   /// Source: device plugin, ValidateTpuRequest; in earlier generations a container must use all chips of its node.

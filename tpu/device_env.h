@@ -17,7 +17,7 @@ namespace tpuslice::tpu {
 struct DeviceRequest {
   std::string_view accelerator;     ///< Label cloud.google.com/gke-tpu-accelerator.
   std::string_view topology;        ///< Label cloud.google.com/gke-tpu-topology.
-  std::string_view annotation;      ///< Of the pod, cloud.google.com/gke-tpu-slice-topology; may be empty.
+  std::string_view annotation;      ///< Annotation of the pod, cloud.google.com/gke-tpu-slice-topology; may be empty.
   std::string_view ici_resiliency;  ///< Label cloud.google.com/gke-tpu-ici-resiliency; may be empty.
   std::int64_t node_chips = 0;
   std::int64_t container_chips = 0;

@@ -9,7 +9,7 @@ struct EnvConvention {
   int megascale_port = 8080;              ///< MEGASCALE_PORT of the first process of a host.
   bool always_addresses = false;          ///< TPU_PROCESS_ADDRESSES even if hosts are not split between processes.
   bool hostnames_per_process = false;     ///< TPU_WORKER_HOSTNAMES repeats a host for each of its processes.
-  bool hostnames_of_single_host = false;  ///< Also for a slice of one host; else the device plugin sets localhost.
+  bool hostnames_of_single_host = false;  ///< A slice of one host has them too; else the device plugin sets localhost.
   bool respects_user_identity = false;    ///< Nothing is injected if the user set the worker's id or hostnames.
 };
 

@@ -23,7 +23,7 @@ struct SliceIdentity {
   std::string coordinator;     ///< Address of the first host of the first of those slices.
   int host_index = 0;          ///< Which TPU pod of the slice.
   int hosts = 1;               ///< TPU pods in the slice.
-  HostNames host_names;        ///< Of the slice's hosts.
+  HostNames host_names;        ///< Names of the slice's hosts.
   bool sets_hostname = false;  ///< Admission gives the pod its hostname and subdomain, as its controller does not.
   std::string subdomain;       ///< Headless service that gives the hosts their DNS names.
   std::string topology_key;    ///< Node label whose values are whole slices, if the workload names one.

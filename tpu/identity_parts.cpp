@@ -10,7 +10,7 @@
 namespace tpuslice::tpu {
 namespace {
 
-constexpr std::size_t kMaxShownName = 63;  // Of a container, in messages.
+constexpr std::size_t kMaxShownName = 63;  // Maximum shown of a container's name, in messages.
 
 Result<std::optional<int>> index_at(const Json& pod, std::string_view kind, std::string_view key) {
   const std::string text = string_at(pod, {"metadata", kind, key});

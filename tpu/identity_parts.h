@@ -20,8 +20,8 @@ using MaybeIdentity = std::optional<SliceIdentity>;
 [[nodiscard]] Result<std::optional<int>> index_label(const Json& pod, std::string_view label);
 [[nodiscard]] Result<std::optional<int>> index_annotation(const Json& pod, std::string_view annotation);
 
-/// As check_host_part() of tpu/naming.h, for the value of a label that is part of the names and need not be a DNS
-/// label.
+/// The check of check_host_part() (tpu/naming.h) for the value of a label that is part of the names and need not be a
+/// DNS label.
 [[nodiscard]] Status check_label_part(std::string_view label, std::string_view text);
 
 /// uid of the controller among the pod's owner references; empty without one.

@@ -11,7 +11,7 @@ inline constexpr std::string_view kAcceleratorLabel = "cloud.google.com/gke-tpu-
 inline constexpr std::string_view kTopologyLabel = "cloud.google.com/gke-tpu-topology";
 inline constexpr std::string_view kNodePoolLabel = "cloud.google.com/gke-nodepool";
 inline constexpr std::string_view kHostnameLabel = "kubernetes.io/hostname";
-/// Of a node: "false" turns off routing around failed links in slices of whole cubes.
+/// Label of a node: "false" turns off routing around failed links in slices of whole cubes.
 inline constexpr std::string_view kIciResiliencyLabel = "cloud.google.com/gke-tpu-ici-resiliency";
 /// Annotation of a pod that uses a sub-slice or a dynamic slice: its topology instead of its nodes'.
 inline constexpr std::string_view kSliceTopologyAnnotation = "cloud.google.com/gke-tpu-slice-topology";
@@ -53,7 +53,7 @@ inline constexpr std::string_view kSliceStart = "tpuslice.dev/slice-start";
 inline constexpr std::string_view kFirstHostFirst =
     "first-host-first";  ///< Its controller creates the others after host 0.
 inline constexpr std::string_view kFirstHostAlone = "first-host-alone";  ///< Its controller may wait for host 0.
-/// Its controller, a StatefulSet, may wait for each host before it creates the next, and recreates hosts that are lost.
+/// The controller, a StatefulSet, may wait for each host before it creates the next, and recreates hosts that are lost.
 inline constexpr std::string_view kHostByHost = "host-by-host";
 /// Slices of one namespace with the same value start together or not at all.
 inline constexpr std::string_view kSliceGang = "tpuslice.dev/slice-gang";
@@ -76,11 +76,11 @@ inline constexpr std::string_view kScaleUp = "tpuslice.dev/scale-up";
 inline constexpr std::array<std::string_view, 4> kScaleUpChoices = {"auto", "scout", "provisioning-request", "off"};
 
 /// Ours: annotations that the slice controller writes.
-/// Of a scout pod: "<namespace>/<slice key>".
+/// Annotation of a scout pod: "<namespace>/<slice key>".
 inline constexpr std::string_view kScoutFor = "tpuslice.dev/scout-for";
-/// Of a provisioning request and its PodTemplate: the accelerator.
+/// Label of a provisioning request and its PodTemplate: the accelerator.
 inline constexpr std::string_view kScoutAccelerator = "tpuslice.dev/scout-accelerator";
-/// Of a scout pod: the domains that its affinity excludes, separated by commas.
+/// Annotation of a scout pod: the domains that its affinity excludes, separated by commas.
 inline constexpr std::string_view kScoutAvoids = "tpuslice.dev/scout-avoids";
 inline constexpr std::string_view kSliceMembers =
     "tpuslice.dev/slice-members";  ///< Hash of the pods that were placed together.

@@ -21,7 +21,7 @@ struct HostNames {
   std::string prefix;  ///< "g-1-"
   int offset = 0;      ///< Number of host 0.
 
-  /// Without the subdomain.
+  /// The name without the subdomain.
   [[nodiscard]] std::string of(int host) const;
   void append_to(std::string& text, int host) const;
   /// Bytes of the names of the first `hosts` hosts together.

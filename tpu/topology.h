@@ -34,7 +34,7 @@ class Topology {
   static Topology of(std::int64_t x, std::int64_t y) { return {2, {x, y, 1}}; }
 
   [[nodiscard]] std::size_t rank() const { return rank_; }
-  /// With 1 for a missing third dimension.
+  /// The bounds, with 1 for a missing third dimension.
   /// Source: GKE TPU device plugin, pkg/tpu/util: 2D shapes are padded before bounds are computed.
   [[nodiscard]] const Bounds& padded() const { return padded_; }
   [[nodiscard]] std::int64_t chips() const { return padded_[0] * padded_[1] * padded_[2]; }

@@ -8,7 +8,7 @@
 
 namespace tpuslice::tpu {
 
-/// Of a node in a dynamic slice: the slice's name.
+/// Label of a node in a dynamic slice: the slice's name.
 inline constexpr std::string_view kDynamicSliceLabel = "cloud.google.com/gke-tpu-slice";
 
 /// The node label whose values are the slices that the pod asks for, where they are not node pools; else empty:

@@ -11,7 +11,7 @@ namespace tpuslice::tpu {
 namespace {
 
 constexpr std::string_view kLocalhost = "localhost";
-constexpr std::string_view kMetricsPort = "2112";  // Of the device plugin, on the node.
+constexpr std::string_view kMetricsPort = "2112";  // Port of the device plugin, on the node.
 constexpr int kPlatformPort = 8471;                // What GKE's webhook for tpu7x puts first.
 
 bool is_named(const Json& entry, std::string_view name) {
@@ -99,7 +99,7 @@ std::size_t times_per_host(const SliceIdentity& identity, const std::vector<int>
   return identity.env.hostnames_per_process ? ports.size() : 1;
 }
 
-/// By worker id. A slice of one host talks to itself.
+/// The addresses by worker id. A slice of one host talks to itself.
 std::string process_addresses(const SliceIdentity& identity, const std::vector<int>& ports, std::int64_t size) {
   const bool named = lists_names(identity);
   std::string addresses;

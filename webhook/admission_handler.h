@@ -20,7 +20,7 @@ inline constexpr std::string_view kMutatePodPath = "/mutate-v1-pod";
 
 /// What the log has of a review.
 struct AdmissionRecord {
-  std::string uid;  ///< As in the API server's log and in its reply to the client; empty if it could not be read.
+  std::string uid;  ///< The uid that the API server logs and sends to the client; empty if it could not be read.
   std::string kind;
   std::string namespace_name;
   std::string name;

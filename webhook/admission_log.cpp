@@ -9,7 +9,7 @@ namespace {
 
 /// Bytes of a message; that of an object with many errors is long, and the client gets all of it.
 constexpr std::size_t kMaxMessage = 512;
-/// Of a name; those of Kubernetes have at most 253.
+/// Maximum of a name that is logged; those of Kubernetes have at most 253.
 constexpr std::size_t kMaxName = 253;
 
 }  // namespace

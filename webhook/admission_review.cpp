@@ -17,7 +17,7 @@ constexpr std::string_view kKind = "AdmissionReview";
 constexpr std::size_t kMaxUid = 256;
 constexpr std::size_t kMaxShownObjectName = 253;  // Kubernetes has no longer ones.
 constexpr std::size_t kMaxWarningCharacters = 256;
-constexpr std::size_t kMaxWarningBytes = 4096;  // Of all warnings.
+constexpr std::size_t kMaxWarningBytes = 4096;  // Maximum of all warnings.
 constexpr std::size_t kMaxShortText = 512;      // A name or a path, and a message, in a shortened response.
 constexpr std::size_t kMaxShortMessage = 4096;
 
@@ -82,7 +82,7 @@ struct LongestChange {
   std::size_t bytes = 0;
 };
 
-/// Of a list of named members, such as environment variables, the longest member.
+/// The longest change; in a list of named members, such as environment variables, the longest member.
 LongestChange longest_change(const Json& patch) {
   LongestChange longest;
   const auto compare = [&](const std::string& field, const Json& value) {

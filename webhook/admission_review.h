@@ -18,12 +18,12 @@ inline constexpr std::size_t kMaxReviewBytes = 7U << 20U;
 inline constexpr std::size_t kMaxReviewValues = 200'000;
 /// Longer patches are refused, as JSON text: etcd stores no object of more than 1.5 MiB.
 inline constexpr std::size_t kMaxPatchBytes = 3U << 19U;
-/// Of a response: the patch in base64, and all else.
+/// Maximum bytes of a response: the patch in base64, and all else.
 inline constexpr std::size_t kMaxReplyBytes = kMaxPatchBytes / 3 * 4 + (64U << 10U);
 
 struct AdmissionRequest {
   std::string uid;
-  std::string group;  ///< Of the kind of `object`.
+  std::string group;  ///< Group of the kind of `object`.
   std::string kind;
   std::string subresource;
   std::string name;  ///< Empty before the API server has generated it.

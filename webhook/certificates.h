@@ -43,10 +43,10 @@ class CertificateSource {
 void measure_certificate(Metrics& metrics, const std::string& server, const http::Identity& identity);
 
 struct SelfManagedOptions {
-  std::string namespace_name;                                   ///< Of the Secret and the Service.
-  std::string service = "tpu-slice-webhook";                    ///< The certificate is for its DNS names.
-  std::string metrics_service = {};                             ///< And for those of this Service, if set.
-  std::string secret = "tpu-slice-webhook-cert";                ///< Shared by all replicas.
+  std::string namespace_name;                     ///< Namespace of the Secret and the Service.
+  std::string service = "tpu-slice-webhook";      ///< The certificate is for its DNS names.
+  std::string metrics_service = {};               ///< The certificate is also for those of this Service, if set.
+  std::string secret = "tpu-slice-webhook-cert";  ///< Shared by all replicas.
   std::string configuration = std::string(kConfigurationName);  ///< Name of both webhook configurations.
   Duration authority_lifetime = std::chrono::hours(24 * 3650);
   Duration lifetime = std::chrono::hours(24 * 365);

@@ -15,7 +15,7 @@ namespace {
 constexpr std::string_view kFail = "Fail";
 constexpr std::string_view kIgnore = "Ignore";
 
-/// Of client::ClientOptions.
+/// Field manager of client::ClientOptions.
 constexpr std::string_view kFieldManager = "tpu-slice-operator";
 
 /// Steps in succession. After an installation the API servers need a moment for the CA and the endpoints.

@@ -15,7 +15,8 @@
 
 namespace tpuslice::webhook {
 
-/// Of the mutating configuration: the failurePolicy that the pod webhook is to have, "Fail" or "Ignore". Absent: Fail.
+/// Annotation of the mutating configuration: the failurePolicy that the pod webhook is to have, "Fail" or "Ignore".
+/// Absent: Fail.
 inline constexpr std::string_view kFailurePolicyAnnotation = "tpuslice.dev/failure-policy";
 
 /// The pod webhook of a configuration.
@@ -37,7 +38,7 @@ struct FailurePolicyState {
 [[nodiscard]] Json disown_patch(const Object& configuration, std::string_view field_manager);
 
 struct FailurePolicyOptions {
-  std::string namespace_name;                       ///< Of the probe.
+  std::string namespace_name;                       ///< Namespace of the probe.
   Duration retry = std::chrono::milliseconds(500);  ///< Until the policy is as wanted; doubles up to `check`.
   Duration check = std::chrono::seconds(30);        ///< Afterwards: an installer may have applied Ignore again.
   /// While the operator has no permission for it, as where the webhook is never to fail closed. Requests that are

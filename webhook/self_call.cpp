@@ -7,7 +7,7 @@
 namespace tpuslice::webhook {
 namespace {
 
-/// Where a server that listens on `address` is reached from this machine.
+/// The host at which a server that listens on `address` is reached from this machine.
 std::string host_to_call(const std::string& address) {
   const std::string host = address.substr(0, address.rfind(':'));
   const bool every_address = host.empty() || host == "0.0.0.0" || host == "[::]";

@@ -12,7 +12,7 @@ inline constexpr ResourceType kMutatingConfigurations{
 inline constexpr ResourceType kValidatingConfigurations{
     "admissionregistration.k8s.io", "v1", "ValidatingWebhookConfiguration", "validatingwebhookconfigurations", false};
 
-/// Of both configurations.
+/// Name of both configurations.
 inline constexpr std::string_view kConfigurationName = "tpu-slice-operator";
 /// The webhooks of the mutating configuration that the operator itself looks for.
 inline constexpr std::string_view kPodWebhook = "pods.tpuslice.dev";

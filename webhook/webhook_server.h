@@ -20,18 +20,18 @@
 namespace tpuslice::webhook {
 
 struct WebhookServerOptions {
-  std::string address = "127.0.0.1:0";  ///< As http::ServerOptions::address.
+  std::string address = "127.0.0.1:0";  ///< The same as http::ServerOptions::address.
   std::string certificate_directory;    ///< With tls.crt and tls.key; empty: self-managed.
   /// PEM file, read again at each step. Clients without a certificate that it verifies are refused; empty: all are
   /// accepted.
   std::string client_ca_file = {};
   std::string service = "tpu-slice-webhook";  ///< Self-managed: the certificate is for the names of this Service.
   std::string metrics_service = {};           ///< Self-managed: and for those of this one, if set.
-  std::string namespace_name;                 ///< Of the Services, the Secret, and the probe of the failure policy.
+  std::string namespace_name;  ///< Namespace of the Services, the Secret, and the probe of the failure policy.
   rules::MutationOptions mutation;
 };
 
-/// Thread-safe, but for step() and run(), which one thread uses. Serves in every replica, leader or not.
+/// Thread-safe, except step() and run(), which one thread uses. Serves in every replica, leader or not.
 class WebhookServer {
  public:
   /// Listens at once. Until the first successful step() of self-managed certificates, connections get an untrusted one.
@@ -56,7 +56,7 @@ class WebhookServer {
   /// Why failurePolicy of the pod webhook is not as wanted; empty if it is.
   [[nodiscard]] std::string failure_policy_problem() const { return failure_policy_.problem(); }
 
-  /// Of reviews that come from now on. May be called from any thread.
+  /// Sets how pods are mutated in reviews that come from now on. May be called from any thread.
   void set_mutation(rules::MutationOptions mutation);
   /// Calls `serve` with each certificate that the webhook begins to serve, from step(). Called before the first step().
   void on_certificate(std::function<void(const http::Identity&)> serve) { on_certificate_ = std::move(serve); }

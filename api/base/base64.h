@@ -11,7 +11,7 @@ namespace tpuslice {
 [[nodiscard]] std::string encode_base64(std::string_view bytes);
 /// URL-safe alphabet, without padding.
 [[nodiscard]] std::string encode_base64_url(std::string_view bytes);
-/// Either alphabet, padded or not; white space is skipped. std::nullopt for any other text.
+/// Decodes either alphabet, padded or not; white space is skipped. std::nullopt for any other text.
 [[nodiscard]] std::optional<std::string> decode_base64(std::string_view text);
 
 }  // namespace tpuslice

@@ -96,7 +96,7 @@ std::pair<std::string, nanoseconds> format_seconds(Timestamp time) {
 
 }  // namespace
 
-// Also counts while the machine is suspended, unlike steady_clock: a lease expires meanwhile.
+// CLOCK_BOOTTIME also counts while the machine is suspended, unlike steady_clock: a lease expires meanwhile.
 Instant RealClock::now() const {
   timespec time{};
   clock_gettime(CLOCK_BOOTTIME, &time);

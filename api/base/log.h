@@ -47,7 +47,7 @@ class LogValue {
   template <std::unsigned_integral T>
   requires(!std::same_as<T, bool>) LogValue(T value)
       : value_(static_cast<std::uint64_t>(value)) {}  // NOLINT(google-explicit-constructor)
-  /// In seconds.
+  /// The duration in seconds.
   template <typename Rep, typename Period>
   LogValue(std::chrono::duration<Rep, Period> value)  // NOLINT(google-explicit-constructor)
       : value_(std::chrono::duration<double>(value).count()) {}
@@ -92,7 +92,8 @@ class Logger {
   [[nodiscard]] bool enabled(LogLevel level) const;
   /// kError for a logger that prints nothing.
   [[nodiscard]] LogLevel level() const;
-  /// Of this logger, its copies and those that with() made of them: they share one output. Applies to the next line.
+  /// Sets the level of this logger, its copies and those that with() made of them: they share one output. Applies to
+  /// the next line.
   void set_level(LogLevel level) const;
 
  private:

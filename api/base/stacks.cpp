@@ -123,7 +123,7 @@ void write_stack_of(int fd, pid_t thread) {
   write_text(fd, ": does not answer\n");
 }
 
-/// As the kernel writes it for getdents64.
+/// The entry of a folder as the kernel writes it for getdents64.
 struct DirectoryEntry {
   std::uint64_t inode;
   std::int64_t offset;

@@ -16,11 +16,11 @@ namespace tpuslice {
 /// before other threads start. An overflow of the stack prints nothing.
 void report_crashes();
 
-/// From now on a crash writes no core dump: it would have private keys and tokens. Also of processes that this one
-/// starts. Debuggers can still attach.
+/// Forbids core dumps, which would have private keys and tokens, of this process and those that it starts. Debuggers
+/// can still attach.
 void forbid_core_dumps();
 
-/// Writes the stack of each thread to `fd`; when it returns, no thread uses `fd` any more. Waits at most 200 ms for
+/// Writes the stack of each thread to `fd`; when it returns, no thread uses `fd`. Waits at most 200 ms for
 /// each thread that does not begin to answer. Only one call at a time writes; another returns at once.
 /// Async-signal-safe after report_crashes() or another call.
 void write_stacks(int fd);
@@ -28,7 +28,7 @@ void write_stacks(int fd);
 /// What write_stacks() writes. Empty if another call is writing.
 [[nodiscard]] std::string stacks_of_all_threads();
 
-/// In hexadecimal, from the program's ELF note; empty if it was linked without one.
+/// The build id in hexadecimal, from the program's ELF note; empty if it was linked without one.
 [[nodiscard]] std::string_view build_id();
 
 /// Names the calling thread in stacks, `top` and debuggers; the kernel keeps 15 characters.

@@ -13,10 +13,10 @@ namespace tpuslice {
 /// Without spaces, tabs and line ends at both sides.
 [[nodiscard]] std::string trimmed(std::string_view text);
 
-/// With A to Z in lower case; every other byte stays.
+/// The text with A to Z in lower case; every other byte stays.
 [[nodiscard]] std::string to_lower(std::string_view text);
 
-/// Whether both are the same but for the case of A to Z.
+/// Whether both are equal when the case of A to Z is ignored.
 [[nodiscard]] bool equals_ignoring_case(std::string_view a, std::string_view b);
 
 /// The parts between separators; no part for an empty text.

@@ -33,7 +33,7 @@ class Reader {
 class Writer {
  public:
   virtual ~Writer() = default;
-  /// In the namespace of `object`. Errors also: AlreadyExists.
+  /// Creates the object in the namespace of `object`. Errors also: AlreadyExists.
   virtual Result<Object> create(const ResourceType& type, const Object& object, const CreateOptions& options,
                                 std::stop_token stop) = 0;
   /// create() of the object with this key that is JSON text already. The default implementation parses it.
@@ -56,8 +56,8 @@ class Writer {
 struct ClientOptions {
   std::string user_agent = "tpu-slice-operator";
   std::string field_manager = "tpu-slice-operator";
-  Duration deadline = std::chrono::seconds(30);       ///< Of a call, and of opening a watch.
-  Duration list_deadline = std::chrono::seconds(60);  ///< Of one page.
+  Duration deadline = std::chrono::seconds(30);       ///< Deadline of a call, and of opening a watch.
+  Duration list_deadline = std::chrono::seconds(60);  ///< Deadline of one page.
   std::size_t max_watch_event = 16U << 20U;           ///< Bytes.
 };
 

@@ -10,7 +10,7 @@ namespace {
 
 constexpr Duration kLogged = std::chrono::minutes(1);
 constexpr Duration kLogInterval = std::chrono::hours(1);
-constexpr Duration kPrecision = std::chrono::seconds(1);  ///< Of Date.
+constexpr Duration kPrecision = std::chrono::seconds(1);  ///< Precision of Date.
 
 /// "Sun, 06 Nov 1994 08:49:37 GMT".
 std::optional<Timestamp> parse_date(const std::string& text) {

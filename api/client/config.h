@@ -14,7 +14,7 @@ namespace tpuslice::client {
 /// A client-go credential plugin: a program that prints an ExecCredential.
 struct ExecConfig {
   std::string api_version = {};  ///< client.authentication.k8s.io/v1 or v1beta1.
-  std::string command = {};      ///< As given, or resolved against the kubeconfig's folder when it is a relative path.
+  std::string command = {};      ///< A relative path with a slash is resolved against the kubeconfig's folder.
   std::vector<std::string> args = {};
   std::vector<std::pair<std::string, std::string>> env = {};  ///< Added to our own environment.
   std::string install_hint = {};
@@ -36,7 +36,7 @@ struct ClientConfig {
   std::string token = {};
   std::string token_file = {};  ///< Re-read once a minute and after a 401.
   std::optional<ExecConfig> exec = {};
-  std::string proxy_url = {};  ///< Of the kubeconfig, else of the environment (proxy.h).
+  std::string proxy_url = {};  ///< Proxy of the kubeconfig, else of the environment (proxy.h).
   std::string tls_server_name = {};
   bool insecure_skip_verify = false;
   bool disable_compression = false;
@@ -48,7 +48,7 @@ struct ConfigSources {
   std::function<std::optional<std::string>(const std::string& name)> environment;
   std::function<Result<std::string>(const std::string& path)> read_file;
 
-  /// Those of this process.
+  /// The sources of this process.
   static ConfigSources real();
 };
 

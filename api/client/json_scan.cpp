@@ -9,7 +9,7 @@ namespace {
 
 bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 
-/// Which bytes a scan stops at. A table, since this is the inner loop of every list and watch.
+/// The bytes that a scan stops at. A table, since this is the inner loop of every list and watch.
 using StopBytes = std::array<bool, 256>;
 
 constexpr StopBytes stop_at(std::string_view bytes) {

@@ -11,8 +11,8 @@
 namespace tpuslice::client {
 
 struct JsonMember {
-  std::string_view name;   ///< As written, without quotes, escapes kept.
-  std::string_view value;  ///< As written: "{...}", "[...]", "\"text\"", "12".
+  std::string_view name;   ///< The name as written, without quotes, escapes kept.
+  std::string_view value;  ///< The value as written: "{...}", "[...]", "\"text\"", "12".
 };
 
 class JsonScanner {

@@ -40,7 +40,7 @@ Result<SplitList> split_list(std::string_view body) {
   while (const std::optional<JsonMember> member = list.next()) {
     if (member->name == "metadata") read_metadata(member->value, out);
     if (member->name == "items") {
-      out.items.clear();  // Of duplicate members the last one wins, as in parse_json().
+      out.items.clear();  // The last of duplicate members wins, as in parse_json().
       RETURN_IF_ERROR(split_items(member->value, out.items));
     }
   }

@@ -18,7 +18,7 @@ namespace tpuslice::client {
 /// What a server may send; one that has no protobuf, for example of custom resources, sends JSON.
 inline constexpr std::string_view kAcceptProtobuf = "application/vnd.kubernetes.protobuf,application/json";
 
-/// By the Content-Type.
+/// Whether the Content-Type is protobuf's.
 [[nodiscard]] bool is_protobuf(const http::Headers& headers);
 
 /// `item`: the fields to keep of each item. Errors: Internal for bytes that are not a list with a resourceVersion.
@@ -27,7 +27,7 @@ inline constexpr std::string_view kAcceptProtobuf = "application/vnd.kubernetes.
 /// A meta/v1 Status. Errors: Internal for other bytes.
 [[nodiscard]] Result<std::string> convert_status(std::string_view body);
 
-/// As decode_watch_event(), from one frame of a stream. `object`: the fields to keep of the object.
+/// Decodes one frame of a stream, as decode_watch_event() does. `object`: the fields to keep of the object.
 [[nodiscard]] Result<WatchEvent> decode_protobuf_event(std::string_view frame, const protobuf::Message& object);
 
 /// Cuts a stream of bytes into frames: four bytes with the length, most significant first, and the bytes.
@@ -41,12 +41,12 @@ class FrameSplitter final : public WatchSplitter {
   [[nodiscard]] std::size_t pending() const override { return buffer_.size() - last_frame_; }
 
  private:
-  /// Of the frame that begins there; nothing before its length has arrived.
+  /// Length of the frame that begins there; nothing before it has arrived.
   [[nodiscard]] std::optional<std::size_t> length_at(std::size_t frame) const;
 
   const std::size_t max_frame_;
   std::string buffer_;
-  std::size_t start_ = 0;       ///< Of the first frame not yet handed out.
+  std::size_t start_ = 0;       ///< Start of the first frame not yet handed out.
   std::size_t last_frame_ = 0;  ///< Start of the frame that has no end yet.
 };
 

@@ -13,7 +13,7 @@
 namespace tpuslice::client {
 namespace {
 
-/// Of either letter case; the upper one wins, as in Go.
+/// The variable of either letter case; the upper one wins, as in Go.
 std::string variable(const ConfigSources& sources, const std::string& name) {
   const std::string upper = sources.environment(name).value_or("");
   return upper.empty() ? sources.environment(to_lower(name)).value_or("") : upper;

@@ -115,8 +115,8 @@ ErrorCode code_of(int status, std::string_view reason) {
   }
 }
 
-/// Of an answer without a Status, which comes from a proxy: one that does not accept our media types, for a moment or
-/// for good, says nothing about the object.
+/// The code of an answer without a Status, which comes from a proxy: one that does not accept our media types, for a
+/// moment or for good, says nothing about the object.
 ErrorCode code_of_foreign(int status) {
   return status == 406 || status == 415 ? ErrorCode::kUnavailable : code_of(status, "");
 }
@@ -139,7 +139,7 @@ std::vector<std::string> fields_of(const Json& status) {
 }
 
 constexpr std::string_view kTooLarge = "ResourceVersionTooLarge";
-/// Limits what a proxy may send, since no watch is opened again before.
+/// A longer Retry-After, such as a proxy may send, is cut to this: no watch is opened again before it has passed.
 constexpr std::int64_t kMaxRetryAfterSeconds = 60;
 
 }  // namespace

@@ -24,7 +24,7 @@ struct ListOptions {
   std::string label_selector = {};
   std::string field_selector = {};
   std::int64_t limit = 500;                 ///< 0: no paging.
-  std::string continue_token = {};          ///< Of the previous page; then resource_version must be empty.
+  std::string continue_token = {};          ///< Token of the previous page; then resource_version must be empty.
   std::string resource_version = {};        ///< Empty: the newest.
   std::string resource_version_match = {};  ///< "Exact" or "NotOlderThan"; empty: the server's default.
   /// The fields that the caller reads. The answer may then be protobuf, of which only these are kept. Null: JSON.
@@ -51,7 +51,7 @@ struct WatchOptions {
   bool allow_bookmarks = true;
   bool send_initial_events = false;           ///< WatchList; adds resourceVersionMatch=NotOlderThan.
   std::int64_t timeout_seconds = 300;         ///< The server ends the watch after this.
-  const protobuf::Message* fields = nullptr;  ///< As of ListOptions.
+  const protobuf::Message* fields = nullptr;  ///< The same as in ListOptions.
 };
 
 /// How much of the object the server sends back.
@@ -71,7 +71,7 @@ struct PatchOptions {
   std::string uid = {};  ///< Precondition, merge and strategic merge patches only; Conflict if the object has another.
   std::string resource_version = {};  ///< Precondition, likewise.
   Answer answer = Answer::kWhole;
-  std::function<bool()> may_send = {};  ///< As of http::Request.
+  std::function<bool()> may_send = {};  ///< The same as in http::Request.
 };
 
 struct CreateOptions {
@@ -79,7 +79,7 @@ struct CreateOptions {
   bool dry_run = false;
   Answer answer = Answer::kWhole;
   std::chrono::seconds timeout = std::chrono::seconds(0);  ///< After which the server gives up; 0: its default, 60 s.
-  std::function<bool()> may_send = {};                     ///< As of http::Request.
+  std::function<bool()> may_send = {};                     ///< The same as in http::Request.
 };
 
 struct DeleteOptions {
@@ -87,7 +87,7 @@ struct DeleteOptions {
   std::string resource_version = {};               ///< Precondition.
   std::optional<std::int64_t> grace_seconds = {};  ///< Absent: the object's own.
   std::string propagation = "Background";          ///< Background, Foreground or Orphan.
-  std::function<bool()> may_send = {};             ///< As of http::Request.
+  std::function<bool()> may_send = {};             ///< The same as in http::Request.
 };
 
 [[nodiscard]] http::Request get_request(const ResourceType& type, const ObjectKey& key,

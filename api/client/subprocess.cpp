@@ -93,8 +93,8 @@ void drain(Descriptor& from, std::string& into, std::size_t limit) {
   const ssize_t size = ::read(from.get(), buffer.data(), buffer.size());
   if (size < 0 && (errno == EINTR || errno == EAGAIN)) return;
   if (size <= 0) return from.reset();
-  const std::size_t room = limit - std::min(limit, into.size());
-  into.append(buffer.data(), std::min(room, static_cast<std::size_t>(size)));
+  const std::size_t free_bytes = limit - std::min(limit, into.size());
+  into.append(buffer.data(), std::min(free_bytes, static_cast<std::size_t>(size)));
 }
 
 int poll_timeout(Instant until, Instant now) {

@@ -25,7 +25,7 @@ struct WatchEvent {
   std::string resource_version;     ///< metadata.resourceVersion; empty if the object has none.
   ObjectKey key;                    ///< metadata.namespace and name, as far as there are any.
   bool initial_events_end = false;  ///< A bookmark that ends the initial events of a WatchList.
-  std::optional<Error> error;       ///< Of a kError event: Expired means list again.
+  std::optional<Error> error;       ///< The error of a kError event: Expired means list again.
 };
 
 /// An event of the type "ADDED", "MODIFIED", ... with this object, a Status if it is "ERROR". Errors: Internal for an
@@ -61,7 +61,7 @@ class LineSplitter final : public WatchSplitter {
  private:
   const std::size_t max_line_;
   std::string buffer_;
-  std::size_t start_ = 0;      ///< Of the first line not yet handed out.
+  std::size_t start_ = 0;      ///< Start of the first line not yet handed out.
   std::size_t scanned_ = 0;    ///< No newline in [start_, scanned_).
   std::size_t last_line_ = 0;  ///< Start of the line that has no end yet.
 };

@@ -39,7 +39,8 @@ class QueryParams {
   std::vector<std::pair<std::string, std::string>> params_;
 };
 
-/// Of a whole target ("/api/v1/pods?limit=5"); empty when it has no query. Malformed escapes are kept as they are.
+/// The query of a whole target ("/api/v1/pods?limit=5"); empty when it has no query. Malformed escapes are kept as they
+/// are.
 [[nodiscard]] QueryParams parse_query(std::string_view target);
 
 /// scheme://[user[:password]@]host[:port][/path]

@@ -104,7 +104,7 @@ Metadata try_metadata(Value value, const AnnotationPrefixes* keep, std::size_t m
   return metadata;
 }
 
-/// Of google.com/tpu; an amount that cannot be read is a chip.
+/// Amount of google.com/tpu; one that cannot be read counts as a chip.
 std::int64_t try_amount(Value value) {
   std::string_view text = try_text(value);
   if (text.empty()) text = value.raw_json_token();

@@ -78,7 +78,8 @@ void add_chips(std::int64_t chips, std::int64_t& sum) {
   if (__builtin_add_overflow(sum, chips, &sum)) throw BadMember{"google.com/tpu is too large"};
 }
 
-/// As kube-scheduler counts them: sidecars run beside all that start after them, other init containers one by one.
+/// Chips as kube-scheduler counts them: sidecars run beside all that start after them, other init containers one by
+/// one.
 struct PodChips {
   std::int64_t containers = 0;
   std::int64_t sidecars = 0;

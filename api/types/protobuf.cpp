@@ -13,7 +13,7 @@ namespace {
 constexpr std::string_view kMagic("k8s\0", 4);
 constexpr std::uint32_t kRawOfUnknown = 2;  // k8s.io/apimachinery/pkg/runtime/generated.proto
 
-// Of the entry of a map.
+// Field number of the key in the entry of a map.
 constexpr std::uint32_t kKey = 1;
 constexpr std::uint32_t kValue = 2;
 constexpr std::uint32_t kSecondsOfTime = 1;     // k8s.io/apimachinery/pkg/apis/meta/v1/generated.proto
@@ -23,8 +23,8 @@ Error malformed(const Message& type, const Field& field) {
   return Error::internal("protobuf: {}.{} is malformed", type.name, field.name);
 }
 
-/// A time that cannot be represented is its number of seconds: who reads the JSON refuses this one object, and the
-/// others of the list are read.
+/// A time out of range is written as its number of seconds, so that only this object fails to decode, not the
+/// others of the list.
 std::string time_text(std::int64_t seconds) {
   const std::optional<Timestamp> time = timestamp_of(seconds);
   return time ? format_rfc3339(*time) : std::to_string(seconds);

@@ -26,16 +26,16 @@ enum class Type : std::uint8_t {
 
 struct Message;
 
-/// Of a generated.proto of k8s.io/api or k8s.io/apimachinery. Names are those of JSON.
+/// A field of a generated.proto of k8s.io/api or k8s.io/apimachinery. Names are those of JSON.
 struct Field {
   std::uint32_t number;
   std::string_view name;
   Type type;
-  const Message* message = nullptr;  ///< Of kMessage.
+  const Message* message = nullptr;  ///< The type of a kMessage.
   bool repeated = false;
 };
 
-/// At most 64 fields.
+/// A type with at most 64 fields.
 struct Message {
   std::string_view name;  ///< For errors: "PodSpec".
   std::span<const Field> fields;

@@ -40,7 +40,7 @@ struct Parts {
 
 struct Scale {
   QuantityFormat format;
-  int exponent;  ///< Of ten, or of two for BinarySI.
+  int exponent;  ///< Power of ten, or of two for BinarySI.
 };
 
 std::string_view take_digits(std::string_view& rest) {

@@ -48,7 +48,7 @@ class Quantity {
   friend Quantity operator-(Quantity a, const Quantity& b) { return a -= b; }
   friend Quantity operator*(Quantity a, std::int64_t factor) { return a *= factor; }
 
-  /// By amount; formats do not matter.
+  /// Compares amounts; formats do not matter.
   friend bool operator==(const Quantity& a, const Quantity& b) { return a.nanos_ == b.nanos_; }
   friend std::strong_ordering operator<=>(const Quantity& a, const Quantity& b) { return a.nanos_ <=> b.nanos_; }
 
@@ -58,7 +58,8 @@ class Quantity {
  private:
   Nanos nanos_ = 0;
   QuantityFormat format_ = QuantityFormat::kDecimalSI;
-  /// As written, where upstream's parser keeps it though it is not canonical ("1.500", "1E3"); empty otherwise.
+  /// The text as written, where upstream's parser keeps it though it is not canonical ("1.500", "1E3"); empty
+  /// otherwise.
   std::string written_;
 };
 

@@ -47,7 +47,8 @@ class LabelSelector {
   /// The selector of all objects that this one does not match; nullopt unless this has exactly one requirement, other
   /// than > and <: those do not match an object without the label either.
   [[nodiscard]] std::optional<LabelSelector> opposite() const;
-  /// As a query parameter, keys sorted: "a=b,e in (x,y)". Reads back as the same selector, unless it is nothing().
+  /// The selector as a query parameter, keys sorted: "a=b,e in (x,y)". Reads back as the same selector, unless it is
+  /// nothing().
   [[nodiscard]] std::string to_string() const;
 
   friend bool operator==(const LabelSelector&, const LabelSelector&) = default;

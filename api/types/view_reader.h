@@ -43,7 +43,7 @@ void each_item(Value value, Visit visit) {
 }
 
 [[nodiscard]] std::string text_of(Value value);
-/// For text that objects of one workload have in common.
+/// Shares text that objects of one workload have in common.
 [[nodiscard]] SharedString shared_text_of(Value value);
 [[nodiscard]] bool flag_of(Value value);
 [[nodiscard]] std::int64_t number_of(Value value);
@@ -146,7 +146,7 @@ class Decoder {
   std::string buffer_;
 };
 
-/// Of this thread.
+/// The decoder of this thread.
 [[nodiscard]] Decoder& decoder();
 
 /// Errors: InvalidArgument for an object without name or uid.

@@ -4,7 +4,7 @@
 // pod, where the whole JSON would be 66 us and 39 KB. managedFields and what is not listed here are never kept. Text
 // that objects of one workload have in common is shared (SharedString, SharedValue).
 //
-// A store that has no room for an object, or cannot decode it, keeps a minimal view: `minimal` is set, and there are
+// A store that has no memory for an object, or cannot decode it, keeps a minimal view: `minimal` is set, and there are
 // only key, uid, resource_version, deletion, the controller, a few labels, and of a pod node_name, phase and tpu_chips;
 // of a node all labels, which say to which domains it belongs.
 // The rest is unknown, not empty: the object exists, and no plan is made from what it has (plan/whole.h).
@@ -78,7 +78,7 @@ struct PodView {
   std::int64_t generation = 0;
   std::optional<Timestamp> created;
   std::optional<Timestamp> deletion;  ///< Set: the pod is terminating.
-  StringMap labels;                   ///< Likewise:
+  StringMap labels;                   ///< Those that decode() was asked to keep.
   StringMap annotations;              ///< Those that decode() was asked to keep.
   std::optional<ControllerRef> controller;
   bool has_owner = false;  ///< It has an owner reference, of a controller or not.
@@ -180,7 +180,7 @@ struct JobView {
   std::int64_t generation = 0;
   std::optional<Timestamp> created;
   std::optional<Timestamp> deletion;
-  StringMap labels;       ///< Likewise:
+  StringMap labels;       ///< Those that decode() was asked to keep.
   StringMap annotations;  ///< Those that decode() was asked to keep.
   std::optional<ControllerRef> controller;
   bool foreground_deletion = false;  ///< Its deletion waits for its pods (finalizer foregroundDeletion).
@@ -236,7 +236,7 @@ struct StatefulSetView {
   Json settings = Json::object();  ///< Those of kSettings that are set.
   std::string pod_template;        ///< spec.template, as JSON.
 
-  // By the StatefulSet controller.
+  // Status, which the StatefulSet controller writes.
   std::int64_t observed_generation = 0;
   std::int32_t replicas_created = 0;  ///< status.replicas
   std::int32_t available = 0;         ///< status.availableReplicas
@@ -247,7 +247,7 @@ struct StatefulSetView {
 
   [[nodiscard]] std::int64_t replicas() const;
   [[nodiscard]] std::int64_t first_ordinal() const;
-  [[nodiscard]] std::int64_t partition() const;  ///< Of its rolling update.
+  [[nodiscard]] std::int64_t partition() const;  ///< Partition of its rolling update.
   [[nodiscard]] const std::string& annotation(std::string_view name) const;
 
   /// Errors: InvalidArgument for bytes that are not a StatefulSet with metadata.name and metadata.uid.

@@ -16,7 +16,7 @@ namespace tpuslice {
 
 struct YamlDocument {
   Json value;
-  int line = 1;  ///< Where its content starts.
+  int line = 1;  ///< The line where its content starts.
 };
 
 struct YamlLimits {

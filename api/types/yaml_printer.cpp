@@ -129,7 +129,7 @@ class Printer {
       return;
     }
     out_ += '\n';
-    // As kubectl prints it: lists are not indented below their key.
+    // Lists are not indented below their key, as kubectl prints them.
     collection(json, json.is_array() && !explicit_key ? indent : indent + 2, false);
   }
 

@@ -219,7 +219,7 @@ class YamlBuilder final : public YAML::EventHandler {
   std::map<YAML::anchor_t, Anchor> anchors_;
   Json root_;
   int line_ = 1;
-  int begun_ = -1;  ///< Where the last document began.
+  int begun_ = -1;  ///< The line where the last document began.
   bool has_content_ = false;
   std::size_t values_ = 0;
 };

@@ -120,7 +120,7 @@ Result<Json> read_whole(std::string_view word, const Number& number) {
   }
   static constexpr std::uint64_t kMaxNegative = std::uint64_t{1} << 63U;
   if (!number.negative) {
-    // As a JSON parser does it, so that equal documents compare equal.
+    // A JSON parser makes it unsigned too, so equal documents compare equal.
     return Json(magnitude);
   }
   if (magnitude > kMaxNegative) return read_double(word);

@@ -20,7 +20,7 @@ struct Dependencies {
   Metrics& metrics;
   Logger log;
   std::string identity;
-  std::string namespace_name;  ///< Of the kubeconfig's context or the pod.
+  std::string namespace_name;  ///< Namespace of the kubeconfig's context or the pod.
 };
 
 /// The kinds that an operator with these options gives finalizers: not those that another operator serves.

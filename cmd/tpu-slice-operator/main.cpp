@@ -20,8 +20,9 @@ namespace {
 
 constexpr int kUsageError = 2;
 
-/// Bytes. A longer page of a list is asked for again with fewer objects. An object has at most nine MiB unless etcd was
-/// given a higher limit: built-in ones are stored as protobuf, up to 1.5 MiB, and JSON takes up to six times the bytes.
+/// Limit of one response, in bytes. A longer page of a list is asked for again with fewer objects. An object has at
+/// most nine MiB unless etcd was given a higher limit: built-in ones are stored as protobuf, up to 1.5 MiB, and JSON
+/// takes up to six times the bytes.
 constexpr std::size_t kMaxResponse = 16U << 20U;
 
 /// "<host>_<random>": unique even when two replicas share a host name.
@@ -41,7 +42,7 @@ Result<Logger> make_logger(const OperatorOptions& options, const Clock& clock) {
 /// Clients of /metrics that are reviewed at the same time.
 constexpr int kReviewsInFlight = 2;
 
-/// To the API server. The election and the reviews of clients of /metrics have connections of their own.
+/// The connection to the API server. The election and the reviews of clients of /metrics have connections of their own.
 struct Connection {
   client::ClientConfig config;
   std::unique_ptr<http::Transport> transport;

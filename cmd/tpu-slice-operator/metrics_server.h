@@ -26,12 +26,12 @@ struct DebugPage {
 };
 
 struct MetricsServerOptions {
-  std::string address = "127.0.0.1:0";  ///< As --metrics-bind-address.
+  std::string address = "127.0.0.1:0";  ///< The same as --metrics-bind-address.
   bool secure = true;                   ///< HTTPS and authorization.
   std::string certificate_directory;    ///< With tls.crt and tls.key; empty: another certificate.
   bool shares_certificate = false;      ///< Without a directory: set_certificate() will be called; else self-signed.
   std::string service;                  ///< The self-signed certificate is for the names of this Service.
-  std::string namespace_name;           ///< Of the Service.
+  std::string namespace_name;           ///< Namespace of the Service.
   runtime::RequestAuthorizerOptions authorizer;
   /// Further pages by path, each for clients whose user may get, or put, that path. None without `secure`: they name
   /// workloads.
@@ -60,7 +60,7 @@ class MetricsServer {
   [[nodiscard]] bool shares_certificate() const { return shares_certificate_; }
   /// Whether run() is needed to renew the certificate.
   [[nodiscard]] bool keeps_certificate() const { return certificates_ != nullptr && !shares_certificate_; }
-  /// From now on new connections get this certificate.
+  /// New connections get this certificate from now on.
   void set_certificate(const http::Identity& identity);
 
   /// Reads or renews the certificate; returns when the next step is due. Failures are logged and retried.

@@ -22,7 +22,7 @@
 namespace tpuslice {
 namespace {
 
-/// Of each of two reviews. Prometheus waits for ten seconds.
+/// Deadline of each of two reviews. Prometheus waits for ten seconds.
 constexpr Duration kReviewDeadline = std::chrono::seconds(4);
 
 /// Renewal must fail fast enough to be tried again before the lease is given up.
@@ -178,7 +178,7 @@ Status Operator::start_webhook(const OperatorOptions& options) {
       webhook::WebhookServer::start(webhook, api_, api_, dependencies_.clock, dependencies_.metrics, dependencies_.log);
   if (!server) return server.error().within("--webhook-bind-address");
   webhook_ = std::move(*server);
-  // As if --controllers had left out the kinds that are left to an upstream controller.
+  // Kinds that are left to an upstream controller are handled as if --controllers had left them out.
   manager_.upstream().on_change([this, mutation = webhook.mutation] {
     rules::MutationOptions now = mutation;
     std::erase_if(now.served_kinds,

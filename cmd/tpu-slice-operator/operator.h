@@ -33,8 +33,8 @@ struct OperatorDependencies {
   const Clock& clock;
   Metrics& metrics;
   Logger log;
-  std::string identity;                      ///< Unique among the replicas: "<host>_<random>".
-  std::string namespace_name;                ///< Of the operator itself: where its Lease and its certificate are.
+  std::string identity;        ///< Unique among the replicas: "<host>_<random>".
+  std::string namespace_name;  ///< Namespace of the operator itself: where its Lease and its certificate are.
   runtime::SendToWorkload send_to_workload;  ///< To the dashboards of Ray clusters.
   /// For reviews of clients of /metrics, which must not wait for the controllers' requests. Null: `api`.
   http::Transport* review_api = nullptr;
@@ -51,7 +51,7 @@ class Operator {
   /// OperatorOptions::shutdown_delay_seconds have passed. A replica that loses its lease serves the webhook as before.
   void run(const std::stop_token& stop);
 
-  /// Of the webhook; 0 without one.
+  /// Port of the webhook; 0 without one.
   [[nodiscard]] std::uint16_t webhook_port() const { return webhook_ ? webhook_->port() : std::uint16_t{0}; }
   /// The webhook can serve, and stop was not requested. The stores may not be synced yet.
   [[nodiscard]] bool ready() const { return !shutting_down_ && (!webhook_ || webhook_->ready()); }

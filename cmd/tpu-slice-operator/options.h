@@ -12,9 +12,9 @@ namespace tpuslice {
 
 struct OperatorOptions {
   std::string kubeconfig;                        ///< Empty: KUBECONFIG, else the pod's service account.
-  std::string context;                           ///< Of the kubeconfig; empty: its current one.
+  std::string context;                           ///< Context of the kubeconfig; empty: its current one.
   std::string config;                            ///< Path of a configuration file.
-  std::vector<std::string> controllers = {"*"};  ///< As --controllers: "*", "raycluster", "-jobset".
+  std::vector<std::string> controllers = {"*"};  ///< The list of --controllers: "*", "raycluster", "-jobset".
   std::vector<std::string> take_over;            ///< Controllers that run beside an upstream one of their kind.
   std::string watch_namespace;                   ///< Empty: all.
   bool leader_elect = false;
@@ -32,14 +32,14 @@ struct OperatorOptions {
   std::string topology_key = "cloud.google.com/gke-nodepool";
   std::vector<std::string> topology_keys = {"cloud.google.com/gke-nodepool"};  ///< Workloads may name these, too.
   std::string scale_up = "auto";   ///< "auto", "scout", "provisioning-request" or "off".
-  std::string provisioning_class;  ///< Of provisioning requests.
+  std::string provisioning_class;  ///< Class of provisioning requests.
   std::string scout_image = "registry.k8s.io/pause:3.10.1";
   int max_scouts = 50;                 ///< Per set of equivalent node requirements, and per namespace.
   int scale_up_timeout_seconds = 900;  ///< A scout without a node for this long gives way to others.
   int scheduling_timeout_seconds =
       120;  ///< A placed slice is torn down if kube-scheduler refuses its domain; 0: never.
   int reservation_timeout_seconds = 1800;  ///< How long domains are reserved for a waiting gang; 0: never.
-  int reservation_percent = 50;            ///< Of all nodes: maximum reserved, not counting the first gang.
+  int reservation_percent = 50;            ///< Percentage of all nodes: maximum reserved, not counting the first gang.
   int max_preemptions_per_hour = 0;        ///< Slices preempted for slices of higher priority.
   bool show_other_namespaces = false;      ///< Waiting reasons name workloads of other namespaces.
   int node_timeout_seconds = 300;          ///< A TPU node that is not Ready for this long is lost.
@@ -68,7 +68,7 @@ struct CommandLine {
   OperatorOptions options;
   std::string output;    ///< The text to print and exit with, for --help and --version.
   bool drain = false;    ///< Do not run: release what the operator holds (drain/command.h).
-  bool dry_run = false;  ///< Of the drain.
+  bool dry_run = false;  ///< The drain only prints what it would do.
 };
 
 /// Flags override the configuration file, which overrides the defaults.

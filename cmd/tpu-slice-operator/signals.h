@@ -15,7 +15,7 @@ class StopOnSignal {
   StopOnSignal& operator=(const StopOnSignal&) = delete;
 
   [[nodiscard]] std::stop_token token() const { return stop_.get_token(); }
-  /// As if a signal had come.
+  /// Does what a signal does.
   void request_stop() { stop_.request_stop(); }
 
  private:

@@ -8,7 +8,7 @@
 
 namespace tpuslice {
 
-/// Those that serve a kind of a controller that runs and does not take over (--take-over).
+/// The upstream controllers that serve a kind of a controller that runs and does not take over (--take-over).
 [[nodiscard]] std::vector<runtime::UpstreamController> upstream_controllers(const OperatorOptions& options);
 
 }  // namespace tpuslice

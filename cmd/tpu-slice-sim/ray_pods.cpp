@@ -13,7 +13,7 @@
 namespace tpuslice {
 namespace {
 
-/// Of a container that submits a job, with its submission id.
+/// The variable with the submission id, in a container that submits a job.
 constexpr std::string_view kSubmissionId = "RAY_JOB_SUBMISSION_ID";
 
 std::string variable(const Json& container, std::string_view name) {

@@ -17,7 +17,7 @@ constexpr const char* kOperatorToken = "operator";  // Not a secret: the listene
 /// Maximum wait of the driver, and so the maximum delay of a change without a notification.
 constexpr Duration kPollInterval = std::chrono::milliseconds(100);
 constexpr Duration kSettleTime = std::chrono::milliseconds(1500);
-/// Of a job that is submitted to Ray.
+/// Duration of a job that is submitted to Ray.
 constexpr Duration kJobDuration = std::chrono::seconds(3);
 constexpr Duration kPoll = std::chrono::milliseconds(50);
 

@@ -28,7 +28,7 @@ class WebhookConnections {
  private:
   Mutex mutex_;
   std::uint16_t port_ TPUSLICE_GUARDED_BY(mutex_) = 0;
-  /// By server, name and CA. A rotated CA adds an entry.
+  /// Connections by server, name and CA. A rotated CA adds an entry.
   std::map<std::string, std::shared_ptr<http::Transport>> open_ TPUSLICE_GUARDED_BY(mutex_);
 };
 

@@ -20,8 +20,8 @@ namespace {
 constexpr std::string_view kAdmission = "admissionregistration.k8s.io";
 constexpr ResourceType kMutatingConfiguration{kAdmission, "v1", "MutatingWebhookConfiguration",
                                               "mutatingwebhookconfigurations", false};
-/// In the order of deletion. The policy lets only the operator and system:masters remove the gate; others may drain,
-/// too.
+/// The configurations in the order of deletion. The policy lets only the operator and system:masters remove the gate;
+/// others may drain, too.
 constexpr std::array kConfigurations = {
     kMutatingConfiguration,
     ResourceType{kAdmission, "v1", "ValidatingWebhookConfiguration", "validatingwebhookconfigurations", false},
@@ -119,7 +119,7 @@ Status Drain::delete_configuration(const ResourceType& type, const std::stop_tok
       },
       stop);
   if (done) report_.configurations.push_back(fmt::format("{} {}", type.kind, key.name));
-  // Also if the API server does not know the type.
+  // This is also the code if the API server does not know the type.
   if (!done && done.error().code() == ErrorCode::kNotFound) return {};
   return done;
 }

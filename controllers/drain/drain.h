@@ -29,9 +29,9 @@ struct FinalizerKind {
 
 struct Options {
   StepOptions steps;
-  std::string namespace_name;                        ///< Of the operator, and of scout pods.
-  std::string watch_namespace;                       ///< Of objects with finalizers; empty: all.
-  std::vector<FinalizerKind> finalizers;             ///< Of the kinds that the operator served.
+  std::string namespace_name;                        ///< Namespace of the operator, and of scout pods.
+  std::string watch_namespace;                       ///< Namespace of objects with finalizers; empty: all.
+  std::vector<FinalizerKind> finalizers;             ///< Finalizers of the kinds that the operator served.
   std::string configuration = "tpu-slice-operator";  ///< Name of all admission configurations and policies.
   /// How long API servers may still use a deleted configuration, so that pods with the gate are created.
   Duration settle = std::chrono::seconds(5);

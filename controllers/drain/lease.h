@@ -30,7 +30,7 @@ class OperatorLease {
   OperatorLease(const OperatorLease&) = delete;
   OperatorLease& operator=(const OperatorLease&) = delete;
 
-  /// As runtime::LeaderElector::lease_left().
+  /// The same as runtime::LeaderElector::lease_left().
   [[nodiscard]] Duration left() const { return elector_.lease_left(clock_.now()); }
   /// A stop is requested when the lease is lost.
   [[nodiscard]] std::stop_token lost() const { return lost_.get_token(); }

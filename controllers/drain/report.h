@@ -18,16 +18,16 @@ struct Remaining {
 struct Report {
   bool dry_run = false;
   std::vector<std::string> configurations;  ///< Deleted: "MutatingWebhookConfiguration tpu-slice-operator".
-  CountByNamespace templates;               ///< Of Jobs and StatefulSets, from which the gate was removed.
+  CountByNamespace templates;               ///< Jobs and StatefulSets from whose templates the gate was removed.
   CountByNamespace pods;
-  std::size_t slices = 0;  ///< Of those pods.
+  std::size_t slices = 0;  ///< Slices of those pods.
   CountByNamespace scouts;
   CountByNamespace finalizers;
   std::vector<std::string> notes;  ///< What the administrator should know, and has not to act on at once.
   std::vector<Remaining> remaining;
 
   [[nodiscard]] bool complete() const { return remaining.empty(); }
-  /// For people; names at most ten namespaces for each number, and at most twenty remaining objects.
+  /// Text for people; names at most ten namespaces for each number, and at most twenty remaining objects.
   [[nodiscard]] std::string to_string() const;
 };
 

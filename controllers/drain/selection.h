@@ -1,4 +1,5 @@
-// Which objects hold something of the operator; pure. Each function returns nothing for an object that does not.
+// Selection of the objects that hold something of the operator; pure. Each function returns nothing for an object that
+// does not.
 #pragma once
 
 #include <optional>

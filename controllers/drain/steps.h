@@ -19,7 +19,7 @@ struct StepOptions {
   std::size_t max_in_flight = 16;  ///< Writes at a time.
   Duration retry = std::chrono::seconds(1);
   int max_attempts = 8;                       ///< Without progress.
-  Duration limit = std::chrono::minutes(30);  ///< Of a step.
+  Duration limit = std::chrono::minutes(30);  ///< Time limit of a step.
 };
 
 /// Borrowed, and outlive the drain.
@@ -36,8 +36,8 @@ struct Holder {
   ObjectKey key;
   std::string uid;
   std::string resource_version;
-  std::string created;  ///< As in the object: RFC 3339.
-  std::string slice;    ///< Of a pod.
+  std::string created;  ///< The time as in the object: RFC 3339.
+  std::string slice;    ///< Slice of a pod.
   Json kept;            ///< The list of gates or finalizers without ours.
   bool terminating = false;
   bool started = false;  ///< A Job that has a start time.

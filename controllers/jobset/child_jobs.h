@@ -14,11 +14,11 @@
 namespace tpuslice::jobset {
 
 struct ChildJobs {
-  std::vector<JobPtr> previous;  ///< Of a previous restart attempt; to be deleted.
+  std::vector<JobPtr> previous;  ///< Jobs of a previous restart attempt; to be deleted.
   std::vector<JobPtr> active;
   std::vector<JobPtr> succeeded;
   std::vector<JobPtr> failed;
-  std::unordered_set<std::string_view> names;  ///< Of all of them.
+  std::unordered_set<std::string_view> names;  ///< Names of all of them.
 };
 
 /// A Job belongs to a previous attempt if the attempt in its labels is smaller than the one in the status. The

@@ -7,12 +7,12 @@
 namespace tpuslice::jobset {
 
 struct Cleanup {
-  JobDeletions jobs;           ///< Of the Jobs that are still active.
+  JobDeletions jobs;           ///< Deletion of the Jobs that are still active.
   bool delete_jobset = false;  ///< spec.ttlSecondsAfterFinished has passed.
   std::optional<Duration> requeue_after;
 };
 
-/// Of a JobSet that is Completed or Failed.
+/// Cleans up a JobSet that is Completed or Failed.
 [[nodiscard]] Cleanup clean_up_finished(const JobSetState& state, const Options& options);
 
 }  // namespace tpuslice::jobset

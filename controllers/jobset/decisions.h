@@ -29,7 +29,7 @@ struct ChildDecisions {
 
 struct Decisions {
   JobDeletions previous;  ///< Jobs of previous attempts.
-  plan::ServiceDecision service;
+  plan::ChildDecision service;
   // At most one of these:
   std::optional<Cleanup> cleanup;
   std::optional<FailureDecision> failure;

@@ -55,7 +55,8 @@ struct Match {
   [[nodiscard]] FailureAction action() const { return rule == nullptr ? FailureAction::kRestartJobSet : rule->action; }
 };
 
-/// In the order in which they are handled: by rule, those without one last; then by time; then as in `failed`.
+/// The matches in the order in which they are handled: by rule, those without one last; then by time; then as in
+/// `failed`.
 std::vector<Match> match_rules(const JobSetSpec& spec, const std::vector<JobPtr>& failed) {
   const std::vector<FailureRule>& rules = spec.failure->rules;
   const std::vector<CompiledRule> compiled(rules.begin(), rules.end());

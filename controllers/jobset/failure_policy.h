@@ -39,7 +39,7 @@ struct FailureDecision {
 [[nodiscard]] FailureDecision apply_failure_policy(const JobSetSpec& spec, const JobSetStatus& status,
                                                    const std::vector<JobPtr>& failed);
 
-/// As in the API: "RestartJobSet".
+/// The name of the action in the API: "RestartJobSet".
 [[nodiscard]] std::string_view to_string(FailureAction action);
 /// Whether a restart by this action counts towards maxRestarts.
 [[nodiscard]] bool counts_towards_max(FailureAction action);

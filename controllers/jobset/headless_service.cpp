@@ -16,7 +16,7 @@ Json build_service(const JobSetSpec& spec) {
       {"spec", {{"clusterIP", "None"}, {"selector", selector}, {"publishNotReadyAddresses", spec.publish_not_ready}}}};
 }
 
-plan::ServiceDecision decide_service(const JobSetSpec& spec, const JobSetObserved& seen) {
+plan::ChildDecision decide_service(const JobSetSpec& spec, const JobSetObserved& seen) {
   if (!spec.dns) return {};
   return plan::decide_headless_service(build_service(spec), seen.service.get());
 }

@@ -10,6 +10,6 @@ namespace tpuslice::jobset {
 [[nodiscard]] Json build_service(const JobSetSpec& spec);
 
 /// Nothing to do if spec.network.enableDNSHostnames is false.
-[[nodiscard]] plan::ServiceDecision decide_service(const JobSetSpec& spec, const JobSetObserved& seen);
+[[nodiscard]] plan::ChildDecision decide_service(const JobSetSpec& spec, const JobSetObserved& seen);
 
 }  // namespace tpuslice::jobset

@@ -9,7 +9,7 @@
 namespace tpuslice::jobset {
 namespace {
 
-using Step = JobDeletion::Step;
+using Progress = JobDeletion::Progress;
 
 /// A deletion is reported if it takes longer: each change of the message is a status write.
 constexpr Duration kSlowDeletion = std::chrono::seconds(10);
@@ -29,23 +29,23 @@ class DeletionPlanner {
   void add(const JobPtr& job) {
     if (job->deletion) return handle_deleting_job(job, *job->deletion);
     if (replacements_ != nullptr && may_be_creating_first_pods(*job)) {
-      if (!job->suspended) return add(job, Step::kSuspend);
+      if (!job->suspended) return add(job, Progress::kSuspend);
       if (const std::optional<Timestamp> deadline = suspend_deadline(*job); deadline && now_ < *deadline) {
         return requeue_at(*deadline);
       }
     }
     const bool overlap = replacements_ != nullptr && may_overlap_restart(*job, spec_, *replacements_);
-    add(job, overlap ? Step::kOverlap : Step::kDelete);
+    add(job, overlap ? Progress::kOverlap : Progress::kDelete);
   }
 
   [[nodiscard]] JobDeletions result() && { return std::move(out_); }
 
  private:
-  void add(const JobPtr& job, Step step) { out_.jobs.push_back({job, step}); }
+  void add(const JobPtr& job, Progress progress) { out_.jobs.push_back({job, progress}); }
 
   void requeue_at(Timestamp time) { set_earlier(out_.requeue_after, Duration(time - now_)); }
 
-  /// Until when the deletion waits; empty if it does not.
+  /// The time until which the deletion waits; empty if it does not.
   [[nodiscard]] std::optional<Timestamp> suspend_deadline(const JobView& job) const {
     const std::optional<Timestamp> since = parse_rfc3339(job.annotation(kDeletionPendingSince));
     if (!since || job.condition("Suspended") != nullptr) return std::nullopt;
@@ -56,10 +56,10 @@ class DeletionPlanner {
     if (const Timestamp slow = deletion + kSlowDeletion; now_ < slow) return requeue_at(slow);
     if (const Timestamp stuck = deletion + options_.deletion_timeout; now_ < stuck) {
       requeue_at(stuck);
-      return add(job, Step::kTerminating);
+      return add(job, Progress::kTerminating);
     }
     // Without that finalizer the Job waits for another one, and a second delete would not help.
-    add(job, job->foreground_deletion ? Step::kForce : Step::kTerminating);
+    add(job, job->foreground_deletion ? Progress::kForce : Progress::kTerminating);
   }
 
   const JobSetSpec& spec_;

@@ -12,7 +12,7 @@
 namespace tpuslice::jobset {
 
 struct JobDeletion {
-  enum class Step : std::uint8_t {
+  enum class Progress : std::uint8_t {
     kSuspend,     ///< Suspended before it is deleted.
     kDelete,      ///< Deleted after its pods.
     kOverlap,     ///< Deleted before its pods (restart_overlap.h).
@@ -20,7 +20,7 @@ struct JobDeletion {
     kTerminating  ///< Terminating for long enough to be reported.
   };
   JobPtr job;
-  Step step = Step::kDelete;
+  Progress progress = Progress::kDelete;
 };
 
 struct JobDeletions {

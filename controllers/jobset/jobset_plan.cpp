@@ -21,7 +21,7 @@ Problem check(const JobSetState& state) {
 
 Result<plan::Plan> plan_jobset(const JobSetObserved& seen, const Options& options) {
   const JobSetState state(seen);
-  if (seen.jobset.deletion_timestamp() || state.spec.managed_elsewhere()) return plan::Plan{};
+  if (seen.jobset.deletion_timestamp() || state.spec.managed_by_other()) return plan::Plan{};
   if (const Problem refusal = check(state)) return render_refusal(state, refusal);
   const auto builder = std::make_shared<const JobBuilder>(seen.jobset, state.status, options);
   const Result<Decisions> decisions = decide(state, *builder, options);

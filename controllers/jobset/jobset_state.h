@@ -20,7 +20,7 @@ struct JobSetState {
 
   const JobSetObserved& seen;
   const JobSetSpec& spec;
-  const JobSetStatus status;  ///< As observed, before this plan.
+  const JobSetStatus status;  ///< The status as observed, before this plan.
   const ChildJobs children;
   const JobCounts counts;
 };

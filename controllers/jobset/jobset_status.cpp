@@ -54,7 +54,7 @@ Json JobSetStatus::to_json(const Json& before, const JobSetSpec& spec) const {
   out["restarts"] = restarts;
   if (counted_restarts > 0) out["restartsCountTowardsMax"] = counted_restarts;
   if (!terminal_state.empty()) out["terminalState"] = terminal_state;
-  // In upstream's order: descending by name.
+  // The order is upstream's: descending by name.
   Json list = Json::array();
   for (auto job = jobs.rbegin(); job != jobs.rend(); ++job) {
     if (spec.find(job->first) != nullptr) list.push_back(jobset::to_json(job->first, job->second));
@@ -88,7 +88,7 @@ void JobSetStatus::count_restart(const std::string& job, int index, int replicas
   const std::size_t size = std::max(static_cast<std::size_t>(replicas), place + 1);
   status.restarts.resize(std::max(status.restarts.size(), size));
   ++status.restarts[place];
-  // As upstream: absent until a restart of a job counts.
+  // Upstream leaves it out until a restart of a job counts.
   if (!counted) return;
   status.counted_restarts.resize(std::max(status.counted_restarts.size(), size));
   ++status.counted_restarts[place];

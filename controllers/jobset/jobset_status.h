@@ -23,7 +23,7 @@ struct ReplicatedJobStatus {
   [[nodiscard]] int started() const { return ready + succeeded + failed; }
 };
 
-/// By name of the replicated job.
+/// Counts by name of the replicated job.
 using JobCounts = std::map<std::string, ReplicatedJobStatus, std::less<>>;
 
 /// A value.

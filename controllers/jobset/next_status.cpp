@@ -15,7 +15,7 @@ namespace {
 
 using plan::EventType;
 using Order = StartupDecision::Order;
-using ServiceKind = plan::ServiceDecision::Kind;
+using ServiceKind = plan::ChildDecision::Kind;
 
 constexpr std::array kActionFailures{kJobCreationFailed, kJobUpdateFailed, kServiceCreationFailed,
                                      kClaimCreationFailed};
@@ -122,8 +122,9 @@ Problem slow_deletions(const Decisions& decisions) {
   std::vector<std::string> names;
   for (const JobDeletions* deletions : {&decisions.previous, decisions.cleanup ? &decisions.cleanup->jobs : nullptr}) {
     if (deletions == nullptr) continue;
-    for (const auto& [job, step] : deletions->jobs) {
-      if (step == JobDeletion::Step::kTerminating || step == JobDeletion::Step::kForce) names.push_back(job->key.name);
+    for (const auto& [job, progress] : deletions->jobs) {
+      if (progress == JobDeletion::Progress::kTerminating || progress == JobDeletion::Progress::kForce)
+        names.push_back(job->key.name);
     }
   }
   if (names.empty()) return {};
@@ -161,7 +162,7 @@ Problem jobs_problem(const JobSetState& state, const Decisions& decisions) {
   return {};
 }
 
-Problem service_problem(const JobSetState& state, const plan::ServiceDecision& decision) {
+Problem service_problem(const JobSetState& state, const plan::ChildDecision& decision) {
   const std::string& name = state.spec.subdomain;
   if (const auto& failure = state.seen.last_failure;
       failure && failure->reason == kServiceCreationFailed && decision.kind != ServiceKind::kNone) {
@@ -184,7 +185,7 @@ Problem service_problem(const JobSetState& state, const plan::ServiceDecision& d
   return {};
 }
 
-/// A condition that does not apply any more: one that is True stays True, any other becomes False.
+/// A condition that no longer applies: one that is True stays True, any other becomes False.
 void set_inactive(Json& conditions, std::string_view type, const Problem& problem, std::int64_t generation,
                   Timestamp now) {
   const Json* before = find_condition(conditions, type);
@@ -215,7 +216,7 @@ void set_own_conditions(const JobSetState& state, const Decisions& decisions, Js
   }
 }
 
-/// From the Job controller's pod counts.
+/// The progress from the Job controller's pod counts.
 tpu::PodProgress pod_progress(const JobSetState& state, const Decisions& decisions) {
   using Phase = tpu::PodProgress::Phase;
   if (decisions.finishes()) return {.phase = Phase::kFinished};

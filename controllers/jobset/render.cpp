@@ -22,7 +22,7 @@ using plan::EventType;
 using plan::Propagation;
 
 /// The stages of a plan.
-enum class Stage : std::uint8_t { kDeletes, kSuspends, kResources, kStartTimes, kJobs };
+enum class Step : std::uint8_t { kDeletes, kSuspends, kResources, kStartTimes, kJobs };
 
 std::string jobs_of(const std::vector<std::string>& names) {
   return fmt::format("{} job{} ({})", names.size(), names.size() == 1 ? "" : "s", plan::join_names(names));
@@ -47,7 +47,7 @@ Action suspend_before_deletion(const JobView& job, Timestamp now) {
 }
 
 void force_deletion(const JobView& job, Changes& changes) {
-  changes.add(Stage::kDeletes, delete_job(job, Propagation::kBackground));
+  changes.add(Step::kDeletes, delete_job(job, Propagation::kBackground));
   std::string text = fmt::format(
       "job {} has been terminating since {}: deleting it without waiting for its pods, which are on lost nodes or have "
       "finalizers",
@@ -59,28 +59,28 @@ void force_deletion(const JobView& job, Changes& changes) {
 void render_deletions(const JobDeletions& deletions, const char* why, Timestamp now, Changes& changes) {
   std::vector<std::string> deleted;
   std::vector<std::string> suspended;
-  for (const auto& [job, step] : deletions.jobs) {
-    switch (step) {
-      case JobDeletion::Step::kSuspend:
-        changes.add(Stage::kDeletes, suspend_before_deletion(*job, now));
+  for (const auto& [job, progress] : deletions.jobs) {
+    switch (progress) {
+      case JobDeletion::Progress::kSuspend:
+        changes.add(Step::kDeletes, suspend_before_deletion(*job, now));
         suspended.push_back(job->key.name);
         break;
-      case JobDeletion::Step::kDelete:
-        changes.add(Stage::kDeletes, delete_job(*job, Propagation::kForeground));
+      case JobDeletion::Progress::kDelete:
+        changes.add(Step::kDeletes, delete_job(*job, Propagation::kForeground));
         deleted.push_back(job->key.name);
         break;
-      case JobDeletion::Step::kOverlap: {
+      case JobDeletion::Progress::kOverlap: {
         Action action = delete_job(*job, Propagation::kBackground);
         // The decision depends on the observed state of the Job.
         action.preconditions.resource_version = job->resource_version;
-        changes.add(Stage::kDeletes, std::move(action));
+        changes.add(Step::kDeletes, std::move(action));
         deleted.push_back(job->key.name);
         break;
       }
-      case JobDeletion::Step::kForce:
+      case JobDeletion::Progress::kForce:
         force_deletion(*job, changes);
         break;
-      case JobDeletion::Step::kTerminating:
+      case JobDeletion::Progress::kTerminating:
         break;
     }
   }
@@ -99,7 +99,7 @@ void render_cleanup(const JobSetState& state, const Cleanup& cleanup, Changes& c
   Action action = Action::remove(kJobSets, state.spec.key, {.uid = state.spec.uid});
   action.propagation = Propagation::kForeground;
   action.failure_reason = kJobUpdateFailed;
-  changes.add(Stage::kDeletes, std::move(action));
+  changes.add(Step::kDeletes, std::move(action));
   changes.reasons.emplace_back("spec.ttlSecondsAfterFinished has passed since the JobSet finished: deleting it");
 }
 
@@ -124,24 +124,24 @@ void render_failure(const FailureDecision& failure, Changes& changes) {
 }
 
 /// Creates an object, with a Warning event if that fails.
-void create(Action action, std::string_view failure_reason, std::string_view failure, Stage stage, Changes& changes) {
+void create(Action action, std::string_view failure_reason, std::string_view failure, Step step, Changes& changes) {
   action.failure_reason = failure_reason;
   changes.event(EventType::kWarning, failure_reason, std::string(failure), action.key);
-  changes.add(stage, std::move(action));
+  changes.add(step, std::move(action));
 }
 
-void render_service(const JobSetState& state, const plan::ServiceDecision& decision, Changes& changes) {
-  using Kind = plan::ServiceDecision::Kind;
+void render_service(const JobSetState& state, const plan::ChildDecision& decision, Changes& changes) {
+  using Kind = plan::ChildDecision::Kind;
   if (decision.kind == Kind::kCreate) {
     Action action = Action::create(kServices, Object(build_service(state.spec)));
     const std::string failure = fmt::format("Failed to create headless service {}", action.key.to_string());
     changes.reasons.push_back(fmt::format("headless service {} is missing: creating it", action.key.name));
-    create(std::move(action), kServiceCreationFailed, failure, Stage::kResources, changes);
+    create(std::move(action), kServiceCreationFailed, failure, Step::kResources, changes);
   } else if (decision.kind == Kind::kPatch) {
     const ServiceView& live = *state.seen.service;
     Action action = Action::patch(kServices, live.key, decision.patch, {.uid = live.uid});
     action.failure_reason = kServiceCreationFailed;
-    changes.add(Stage::kResources, std::move(action));
+    changes.add(Step::kResources, std::move(action));
     changes.reasons.push_back(fmt::format("headless service {} drifted: restoring it", live.key.name));
   } else if (decision.kind == Kind::kConflict || decision.kind == Kind::kWait) {
     changes.requeue_within(plan::kConflictRetry);
@@ -152,7 +152,7 @@ void render_claims(const JobSetSpec& spec, const std::vector<const VolumeClaim*>
   for (const VolumeClaim* claim : claims) {
     Action action = Action::create(kVolumeClaims, Object(build_claim(spec, *claim)));
     const std::string failure = fmt::format("Failed to create persistent volume claim {}", action.key.to_string());
-    create(std::move(action), kClaimCreationFailed, failure, Stage::kResources, changes);
+    create(std::move(action), kClaimCreationFailed, failure, Step::kResources, changes);
     changes.reasons.push_back(fmt::format("volume claim {} is missing: creating it", claim->name));
   }
 }
@@ -160,7 +160,7 @@ void render_claims(const JobSetSpec& spec, const std::vector<const VolumeClaim*>
 void render_resizes(const std::vector<JobResize>& resizes, Changes& changes) {
   for (const auto& [job, desired] : resizes) {
     changes.add(
-        Stage::kJobs,
+        Step::kJobs,
         patch_job(*job, {{"spec", {{"parallelism", desired->parallelism}, {"completions", *desired->completions}}}}));
     changes.reasons.push_back(
         fmt::format("resizing job {} from {} to {} pods", job->key.name, job->parallelism, desired->parallelism));
@@ -174,7 +174,7 @@ void render_creations(const JobSetSpec& spec, const std::vector<NewJob>& jobs,
     const NewJob job = jobs[i];
     const ObjectKey key{spec.key.namespace_name, job_name(spec, spec.jobs[job.replicated_job], job.index)};
     create(Action::create(kJobs, key, [=] { return builder->build(job.replicated_job, job.index); }),
-           kJobCreationFailed, fmt::format("Failed to create job {}", key.name), Stage::kJobs, changes);
+           kJobCreationFailed, fmt::format("Failed to create job {}", key.name), Step::kJobs, changes);
     names.push_back(key.name);
     const bool last = i + 1 == jobs.size() || jobs[i + 1].replicated_job != job.replicated_job;
     if (last) changes.reasons.push_back("creating " + jobs_of(std::exchange(names, {})));
@@ -184,7 +184,7 @@ void render_creations(const JobSetSpec& spec, const std::vector<NewJob>& jobs,
 void render_suspension(const std::vector<JobPtr>& jobs, Changes& changes) {
   std::vector<std::string> names;
   for (const JobPtr& job : jobs) {
-    changes.add(Stage::kSuspends, patch_job(*job, {{"spec", {{"suspend", true}}}}));
+    changes.add(Step::kSuspends, patch_job(*job, {{"spec", {{"suspend", true}}}}));
     names.push_back(job->key.name);
   }
   if (!names.empty()) changes.reasons.push_back("suspending " + jobs_of(names));
@@ -192,7 +192,7 @@ void render_suspension(const std::vector<JobPtr>& jobs, Changes& changes) {
 
 void render_resume(const ResumeDecision& decision, Changes& changes) {
   for (const JobPtr& job : decision.recreate) {
-    changes.add(Stage::kDeletes, delete_job(*job, Propagation::kForeground));
+    changes.add(Step::kDeletes, delete_job(*job, Propagation::kForeground));
     changes.reasons.push_back(
         fmt::format("job {} was created for another accelerator or topology: deleting it", job->key.name));
   }
@@ -205,10 +205,10 @@ void render_resume(const ResumeDecision& decision, Changes& changes) {
       if (job->started) {
         Action action = patch_job(*job, {{"status", {{"startTime", nullptr}}}});
         action.subresource = "status";
-        changes.add(Stage::kStartTimes, std::move(action));
+        changes.add(Step::kStartTimes, std::move(action));
       }
     }
-    changes.add(Stage::kJobs, patch_job(*job, std::move(patch)));
+    changes.add(Step::kJobs, patch_job(*job, std::move(patch)));
     names.push_back(job->key.name);
   }
   if (!names.empty()) changes.reasons.push_back("resuming " + jobs_of(names));
@@ -220,8 +220,8 @@ plan::Plan render(const JobSetState& state, const Decisions& decisions,
                   const std::shared_ptr<const JobBuilder>& builder) {
   Changes changes;
   // A failed action holds back later stages, but not the other actions of its stage.
-  changes.stage(Stage::kDeletes).independent = true;
-  changes.stage(Stage::kSuspends).independent = true;
+  changes.stage(Step::kDeletes).independent = true;
+  changes.stage(Step::kSuspends).independent = true;
   render_deletions(decisions.previous, "they belong to a previous attempt", state.seen.now, changes);
   if (decisions.cleanup) render_cleanup(state, *decisions.cleanup, changes);
   if (decisions.completed) {
@@ -251,7 +251,7 @@ plan::Plan render_refusal(const JobSetState& state, const Problem& refusal) {
   Changes changes;
   changes.reasons.push_back("the spec is refused: " + refusal.message);
   if (state.spec.suspended) {
-    changes.stage(Stage::kSuspends).independent = true;
+    changes.stage(Step::kSuspends).independent = true;
     render_suspension(jobs_to_suspend(state.children.active), changes);
     render_suspension(jobs_to_suspend(state.children.previous), changes);
   }

@@ -12,7 +12,8 @@ struct JobResize {
   const ReplicatedJob* replicated_job = nullptr;  ///< Has the new size.
 };
 
-/// As upstream, only if parallelism and completions are equal in the JobSet; admission rejects other changes.
+/// The Jobs whose parallelism changes. Upstream resizes them only if parallelism and completions are equal in the
+/// JobSet; admission rejects other changes.
 [[nodiscard]] std::vector<JobResize> jobs_to_resize(const JobSetSpec& spec, const std::vector<JobPtr>& active);
 
 }  // namespace tpuslice::jobset

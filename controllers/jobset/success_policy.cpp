@@ -12,7 +12,7 @@ bool is_target(const SuccessPolicy& policy, const std::string& job) {
 }  // namespace
 
 bool has_succeeded(const JobSetSpec& spec, const ChildJobs& children) {
-  // As upstream: targets without Jobs count as succeeded, but only once some Job has.
+  // Upstream counts targets without Jobs as succeeded, but only once some Job has.
   if (children.succeeded.empty()) return false;
   const auto done = std::ranges::count_if(
       children.succeeded, [&](const JobPtr& job) { return is_target(spec.success, replicated_job_of(*job)); });

@@ -16,7 +16,7 @@ namespace tpuslice::kind {
 
 /// What the operator gives to the controllers of all kinds.
 struct Settings {
-  rules::MutationOptions mutation;               ///< Of TPU pods.
+  rules::MutationOptions mutation;               ///< Mutation of TPU pods.
   std::string cluster_domain = "cluster.local";  ///< DNS suffix of services.
   std::string watch_namespace;                   ///< Empty: all.
   bool has_webhook = false;                      ///< Our webhook mutates the pods that others create.
@@ -35,7 +35,8 @@ struct Upstream {
 /// A finalizer that the kind's controller sets on its objects.
 struct Finalizer {
   std::string_view name;  ///< Empty: none.
-  /// It stays on a terminating object when the operator is drained: the clean-up that it waits for would not be done.
+  /// The finalizer stays on a terminating object when the operator is drained: the clean-up that it waits for would not
+  /// be done.
   bool keep_on_terminating = false;
 };
 

@@ -14,16 +14,16 @@
 
 namespace tpuslice::leaderworkerset {
 
-/// A write, and the reason for it.
-struct Write {
+/// A write to be made, and the reason for it.
+struct PlannedWrite {
   plan::Action action;
   std::string reason;
-  PodPtr leader = nullptr;  ///< Of the worker set that is created; null for other writes.
+  PodPtr leader = nullptr;  ///< Leader of the worker set that is created; null for other writes.
 };
 
 /// What to do about one child: nothing, a write, or a problem to report in kGroupsHealthy.
-struct ChildDecision {
-  std::optional<Write> write = {};
+struct WriteOrProblem {
+  std::optional<PlannedWrite> write = {};
   Problem problem = {};
   std::optional<Duration> requeue_after = {};
 };
@@ -37,18 +37,18 @@ struct GroupDeletion {
 using GroupDeletions = std::map<int, GroupDeletion>;  ///< By group.
 
 struct Decisions {
-  std::string revision_key;             ///< Of the desired revision.
-  plan::ObjectReference revision_name;  ///< Likewise; without a uid if it does not exist yet.
+  std::string revision_key;             ///< Key of the desired revision.
+  plan::ObjectReference revision_name;  ///< Name of the desired revision; without a uid if it does not exist yet.
   bool is_update = false;               ///< The leader set has another revision.
   RolloutStep step;                     ///< What the leader set is to have.
-  ChildDecision revision;               ///< The desired revision.
-  ChildDecision shared_service;         ///< subdomainPolicy Shared.
-  ChildDecision leader_set;
-  GroupDeletions deletions;                   ///< Restarts and updates, by group.
-  std::vector<ChildDecision> group_children;  ///< Worker sets and services of the other groups.
+  WriteOrProblem revision;              ///< The desired revision.
+  WriteOrProblem shared_service;        ///< subdomainPolicy Shared.
+  WriteOrProblem leader_set;
+  GroupDeletions deletions;                    ///< Restarts and updates, by group.
+  std::vector<WriteOrProblem> group_children;  ///< Worker sets and services of the other groups.
   std::vector<Revision> expired_revisions;
   std::vector<Problem> problems;          ///< Groups that are not restarted.
-  Problem last_failure;                   ///< Of the previous plan.
+  Problem last_failure;                   ///< Failure of the previous plan.
   std::optional<Duration> requeue_after;  ///< End of back-offs and of Options::stuck_after.
   bool rollout_waits = false;             ///< Its write failed; this plan is about existing groups only.
 };

@@ -24,7 +24,8 @@ Json mutable_fields(const StatefulSetView& set) {
   return {{"metadata", {{"labels", set.labels}, {"annotations", set.annotations}}}, {"spec", set.settings}};
 }
 
-/// Also removes fields that are only in `live`; the API server sets defaults again.
+/// The patch that makes the template the desired one. It removes fields that are only in `live`; the API server sets
+/// defaults again.
 Json template_patch(const Json& desired, const StatefulSetView& live) {
   const Json* after = find_path(desired, {"spec", "template"});
   return merge_diff(parse_json(live.pod_template).value_or(Json::object()), after == nullptr ? Json::object() : *after);

@@ -15,33 +15,35 @@ namespace tpuslice::leaderworkerset {
 /// Why a revision is created.
 enum class RevisionOrigin : std::uint8_t { kNewSet, kUpdatedSet, kDeletedRevision };
 
-/// After the create of `revision`, whose key is `key`.
+/// The event after the create of `revision`, whose key is `key`.
 [[nodiscard]] plan::EventIntent revision_created(const plan::ObjectReference& revision, std::string_view key,
                                                  RevisionOrigin origin);
 
-/// After the create of the leader set.
+/// The event after the create of the leader set.
 [[nodiscard]] plan::EventIntent leader_set_created(const LeaderWorkerSetSpec& spec,
                                                    const plan::ObjectReference& revision);
 
-/// After the patch of the leader set that lowers the partition to `first`: groups `first` to `last` are updated.
+/// The event after the patch of the leader set that lowers the partition to `first`: groups `first` to `last` are
+/// updated.
 [[nodiscard]] plan::EventIntent groups_updating(const LeaderWorkerSetSpec& spec, std::int64_t first, std::int64_t last,
                                                 const plan::ObjectReference& revision);
 
-/// After the patch of the leader set that lowers the replicas to `first`: groups `first` to `last` are deleted.
+/// The event after the patch of the leader set that lowers the replicas to `first`: groups `first` to `last` are
+/// deleted.
 [[nodiscard]] plan::EventIntent surge_groups_deleted(const LeaderWorkerSetSpec& spec, std::int64_t first,
                                                      std::int64_t last);
 
-/// After the create of the worker set of `leader`.
+/// The event after the create of the worker set of `leader`.
 [[nodiscard]] plan::EventIntent worker_set_created(const PodView& leader);
 
-/// After the deletion of `leader`. A failure that upstream does not know has a message of our own.
+/// The event after the deletion of `leader`. A failure that upstream does not know has a message of our own.
 [[nodiscard]] plan::EventIntent group_recreated(const PodView& leader, int group, const GroupFailure& failure);
 
-/// After a status in which one of upstream's conditions changed. `reason` and `message`: of the condition.
+/// The event after a status in which one of upstream's conditions changed. `reason` and `message`: of the condition.
 [[nodiscard]] plan::EventIntent condition_changed(std::string_view reason, std::string_view message, int ready,
                                                   int replicas);
 
-/// After `action` failed. `leader`: of a worker set, or null.
+/// The event after `action` failed. `leader`: of a worker set, or null.
 [[nodiscard]] plan::EventIntent write_failed(const LeaderWorkerSetSpec& spec, const plan::Action& action,
                                              const PodView* leader);
 

@@ -21,11 +21,11 @@ using plan::Action;
 /// A node that is not in the store yet causes no event for this set.
 constexpr Duration kNodeRetry = std::chrono::seconds(1);
 
-ChildDecision write(Action action, std::string reason) {
-  return {.write = Write{std::move(action), std::move(reason)}};
+WriteOrProblem write(Action action, std::string reason) {
+  return {.write = PlannedWrite{std::move(action), std::move(reason)}};
 }
 
-ChildDecision problem(std::string reason, std::string message) {
+WriteOrProblem problem(std::string reason, std::string message) {
   return {.problem = {std::move(reason), std::move(message)}, .requeue_after = plan::kConflictRetry};
 }
 
@@ -53,14 +53,14 @@ class WorkerSetDecider {
         revision_(std::move(revision)),
         leader_(leader) {}
 
-  [[nodiscard]] ChildDecision decide() const {
+  [[nodiscard]] WriteOrProblem decide() const {
     if (group_.size == 1) return {};
     if (group_.worker_set == nullptr) return create();
-    return group_.worker_set->deletion ? ChildDecision{} : repair();
+    return group_.worker_set->deletion ? WriteOrProblem{} : repair();
   }
 
  private:
-  [[nodiscard]] ChildDecision create() const {
+  [[nodiscard]] WriteOrProblem create() const {
     if (const StatefulSetPtr& other = group_.other_set; other != nullptr) {
       if (other->deletion || has_previous_leader(*other, group_)) return {};  // A watch event follows when it is gone.
       return problem("WorkerSetConflict",
@@ -79,12 +79,12 @@ class WorkerSetDecider {
                                              node_name, leader_.name, spec_.topology_key, kExclusiveTopology));
   }
 
-  [[nodiscard]] ChildDecision create_in(const Domain& domain) const {
+  [[nodiscard]] WriteOrProblem create_in(const Domain& domain) const {
     const auto build = [spec = templates_.spec(), revision = revision_, leader = leader_, domain] {
       return Result<Json>(build_worker_set(*spec, revision->group, leader, domain));
     };
-    ChildDecision created = write(Action::create(kStatefulSets, {spec_.key.namespace_name, leader_.name}, build),
-                                  fmt::format("the worker set of group {} is missing: creating it", group_.index));
+    WriteOrProblem created = write(Action::create(kStatefulSets, {spec_.key.namespace_name, leader_.name}, build),
+                                   fmt::format("the worker set of group {} is missing: creating it", group_.index));
     created.write->leader = group_.leader;
     return created;
   }
@@ -93,7 +93,7 @@ class WorkerSetDecider {
     return workers_follow_leader(spec_, revision_->group, group_.leader->annotation(tpu::kSliceLeader));
   }
 
-  [[nodiscard]] ChildDecision repair() const {
+  [[nodiscard]] WriteOrProblem repair() const {
     const StatefulSetView& live = *group_.worker_set;
     Json patch;
     if (has_drifted(spec_, group_)) {
@@ -148,9 +148,9 @@ std::shared_ptr<const LeaderWorkerSetSpec> GroupTemplates::spec() {
   return spec_;
 }
 
-std::vector<ChildDecision> decide_group_children(const LeaderWorkerSetSpec& spec, const LeaderWorkerSetObserved& seen,
-                                                 const ServicesByName& services, GroupTemplates& templates,
-                                                 const Group& group) {
+std::vector<WriteOrProblem> decide_group_children(const LeaderWorkerSetSpec& spec, const LeaderWorkerSetObserved& seen,
+                                                  const ServicesByName& services, GroupTemplates& templates,
+                                                  const Group& group) {
   const std::shared_ptr<const RevisionTemplate> revision = templates.find(group.revision_key());
   if (revision == nullptr) {
     return {{.problem = {"RevisionMissing",
@@ -158,7 +158,7 @@ std::vector<ChildDecision> decide_group_children(const LeaderWorkerSetSpec& spec
                                      group.revision_key(), group.index, group.leader->key.name)}}};
   }
   const Leader leader = Leader::read(spec, *group.leader, group.index, revision->group);
-  std::vector<ChildDecision> children;
+  std::vector<WriteOrProblem> children;
   if (revision->group.service_per_group)
     children.push_back(decide_service(build_group_service(spec, leader), services));
   children.push_back(WorkerSetDecider(spec, seen, group, templates, revision, leader).decide());
@@ -174,12 +174,12 @@ const ServiceView* ServicesByName::find(std::string_view name) const {
   return found == by_name_.end() ? nullptr : found->second;
 }
 
-ChildDecision decide_service(const Json& desired, const ServicesByName& services) {
-  using enum plan::ServiceDecision::Kind;
+WriteOrProblem decide_service(const Json& desired, const ServicesByName& services) {
+  using enum plan::ChildDecision::Kind;
   const Object service(desired);
   const std::string& name = service.key().name;
   const ServiceView* const live = services.find(name);
-  plan::ServiceDecision decision = plan::decide_headless_service(desired, live);
+  plan::ChildDecision decision = plan::decide_headless_service(desired, live);
   switch (decision.kind) {
     case kNone:
       return {};

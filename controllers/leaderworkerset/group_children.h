@@ -49,12 +49,12 @@ class ServicesByName {
 };
 
 /// Creates or repairs the children of `group`, which has a leader, from the revision of that leader.
-[[nodiscard]] std::vector<ChildDecision> decide_group_children(const LeaderWorkerSetSpec& spec,
-                                                               const LeaderWorkerSetObserved& seen,
-                                                               const ServicesByName& services,
-                                                               GroupTemplates& templates, const Group& group);
+[[nodiscard]] std::vector<WriteOrProblem> decide_group_children(const LeaderWorkerSetSpec& spec,
+                                                                const LeaderWorkerSetObserved& seen,
+                                                                const ServicesByName& services,
+                                                                GroupTemplates& templates, const Group& group);
 
 /// Creates or repairs the service `desired`.
-[[nodiscard]] ChildDecision decide_service(const Json& desired, const ServicesByName& services);
+[[nodiscard]] WriteOrProblem decide_service(const Json& desired, const ServicesByName& services);
 
 }  // namespace tpuslice::leaderworkerset

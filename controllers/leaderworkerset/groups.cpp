@@ -16,7 +16,7 @@ bool belongs_to(const std::optional<ControllerRef>& owner, const std::string& ui
   return owner && owner->uid == uid;
 }
 
-/// From the group's own revision; if that does not exist, from the leader's annotation; otherwise from the set.
+/// The size in the group's own revision; if that does not exist, from the leader's annotation; otherwise from the set.
 int size_of(const Group& group, const LeaderWorkerSetSpec& spec, const std::vector<Revision>& revisions) {
   const Revision* revision = find_revision(revisions, group.revision_key());
   if (revision == nullptr) {

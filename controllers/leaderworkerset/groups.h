@@ -21,7 +21,7 @@ struct Group {
   std::vector<PodPtr> workers;  ///< Controlled by `worker_set`, sorted by name; may be terminating.
   int size = 1;                 ///< Pods, by the group's own revision.
 
-  [[nodiscard]] const std::string& revision_key() const;  ///< Of the leader; empty without one.
+  [[nodiscard]] const std::string& revision_key() const;  ///< Revision of the leader; empty without one.
   /// The leader is Ready and all workers are available.
   [[nodiscard]] bool ready() const;
   /// Leader and workers have that revision.

@@ -9,7 +9,7 @@ namespace tpuslice::leaderworkerset {
 
 /// Fields of a leader set that a rollout changes.
 struct LeaderSetState {
-  std::string revision_key;  ///< Of the pod template.
+  std::string revision_key;  ///< Revision of the pod template.
   int replicas = 1;          ///< Groups, including the surge.
   int partition = 0;         ///< Leaders below it keep their revision.
 };

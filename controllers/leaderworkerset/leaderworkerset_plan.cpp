@@ -90,7 +90,7 @@ class Planner {
       if (out.group_children.size() >= rules::kMaxCreatesPerPlan) break;
       if (!has_live_leader(group) || out.deletions.contains(group.index)) continue;
       if (!without.empty() && group.revision_key() == without) continue;
-      for (ChildDecision& child : decide_group_children(spec_, observed_, services, templates, group)) {
+      for (WriteOrProblem& child : decide_group_children(spec_, observed_, services, templates, group)) {
         if (child.write || child.problem || child.requeue_after) out.group_children.push_back(std::move(child));
       }
     }
@@ -203,7 +203,7 @@ class Planner {
     return next_step(state);
   }
 
-  /// Until the next group is stuck.
+  /// The time until the next group is stuck.
   [[nodiscard]] Requeue until_stuck() const {
     Requeue out;
     for (const Group& group : groups_) {
@@ -220,24 +220,26 @@ class Planner {
   }
 
   /// The leader set as it is, with other records.
-  [[nodiscard]] ChildDecision record_restarts(const std::string& records) const {
+  [[nodiscard]] WriteOrProblem record_restarts(const std::string& records) const {
     if (records.empty()) return {};
     Json patch;
     patch["metadata"]["annotations"][std::string(kRestarts)] = records;
     return patch_leader_set(std::move(patch), "leader set: restarts of groups");
   }
 
-  [[nodiscard]] ChildDecision patch_leader_set(Json patch, std::string reason) const {
-    return {.write = Write{Action::patch(kStatefulSets, leader_set_->key, std::move(patch), {.uid = leader_set_->uid}),
-                           std::move(reason)}};
+  [[nodiscard]] WriteOrProblem patch_leader_set(Json patch, std::string reason) const {
+    return {.write = PlannedWrite{
+                Action::patch(kStatefulSets, leader_set_->key, std::move(patch), {.uid = leader_set_->uid}),
+                std::move(reason)}};
   }
 
-  [[nodiscard]] ChildDecision decide_leader_set(const RolloutStep& next, const std::string& restart_records) const {
+  [[nodiscard]] WriteOrProblem decide_leader_set(const RolloutStep& next, const std::string& restart_records) const {
     Json desired = build_leader_set(spec_, {history_.desired, next.replicas, next.partition});
     if (!restart_records.empty()) desired["metadata"]["annotations"][std::string(kRestarts)] = restart_records;
     if (leader_set_ == nullptr) {
-      return {.write = Write{Action::create(kStatefulSets, Object(std::move(desired))),
-                             fmt::format("the leader set is missing: creating it with {} groups", next.replicas)}};
+      return {.write =
+                  PlannedWrite{Action::create(kStatefulSets, Object(std::move(desired))),
+                               fmt::format("the leader set is missing: creating it with {} groups", next.replicas)}};
     }
     Json patch =
         restore_set(desired, *leader_set_, history_.leader_set_outdated ? PodTemplate::kReplace : PodTemplate::kIgnore);

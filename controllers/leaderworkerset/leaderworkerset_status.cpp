@@ -18,7 +18,7 @@ using plan::EventType;
 
 struct Counts {
   int ready = 0;          ///< Groups, including the surge.
-  int updated = 0;        ///< Likewise.
+  int updated = 0;        ///< Updated groups, including the surge.
   int settled = 0;        ///< Groups below spec.replicas that are ready and, from the partition upwards, updated.
   bool updating = false;  ///< Some groups below spec.replicas are still to be updated.
 };

@@ -145,7 +145,7 @@ Json normal_group_template(const Json& set) {
   if (!claims.empty()) normal["volumeClaimTemplates"] = std::move(claims);
   default_to(normal, "size", 1);
   default_to(normal, "restartPolicy", "RecreateGroupOnPodRestart");
-  if (normal["restartPolicy"] == "Default") normal["restartPolicy"] = "None";  // As upstream's webhook.
+  if (normal["restartPolicy"] == "Default") normal["restartPolicy"] = "None";  // Upstream's webhook does this.
   if (normal.contains("subGroupPolicy") && normal["subGroupPolicy"].is_object()) {
     default_to(normal["subGroupPolicy"], "subGroupPolicyType", "LeaderWorker");
   }

@@ -37,7 +37,7 @@ class Renderer {
   }
 
   /// Adds a write with its reason, and an event if it fails.
-  void add(Step step, Write write) {
+  void add(Step step, PlannedWrite write) {
     Action& action = write.action;
     action.failure_reason = failure_reason(step, action.kind);
     add(write_failed(spec_, action, write.leader.get()));
@@ -46,7 +46,7 @@ class Renderer {
     add(step, std::move(action));
   }
 
-  void add(Step step, ChildDecision decision) {
+  void add(Step step, WriteOrProblem decision) {
     if (decision.write) add(step, std::move(*decision.write));
     if (decision.problem) problems_.push_back(std::move(decision.problem));
     requeue_within(decision.requeue_after);
@@ -56,9 +56,9 @@ class Renderer {
     const Group& group = deletion.group;
     const PodView& leader = *group.leader;
     add(Step::kPodDeletes,
-        Write{delete_in_foreground(kPods, leader.key, leader.uid),
-              deletion.failure ? fmt::format("recreating group {}: {}", group.index, deletion.failure->cause)
-                               : fmt::format("updating group {} to revision {}", group.index, revision_key)});
+        PlannedWrite{delete_in_foreground(kPods, leader.key, leader.uid),
+                     deletion.failure ? fmt::format("recreating group {}: {}", group.index, deletion.failure->cause)
+                                      : fmt::format("updating group {} to revision {}", group.index, revision_key)});
     if (deletion.failure) {
       add(group_recreated(leader, group.index, *deletion.failure));
       changes_.count("tpuslice_leaderworkerset_restarts_total", "Group restarts of LeaderWorkerSets.", {}, leader.key);
@@ -68,8 +68,8 @@ class Renderer {
     if (group.worker_set == nullptr) return;
     if (!group.worker_set->deletion) {
       add(Step::kWorkerSetDeletes,
-          Write{delete_in_foreground(kStatefulSets, group.worker_set->key, group.worker_set->uid),
-                fmt::format("deleting the worker set of group {}", group.index)});
+          PlannedWrite{delete_in_foreground(kStatefulSets, group.worker_set->key, group.worker_set->uid),
+                       fmt::format("deleting the worker set of group {}", group.index)});
     }
     for (const PodPtr& pod : group.workers) {
       if (!pod->terminating()) add(Step::kPodDeletes, Action::remove(kPods, pod->key, {.uid = pod->uid}));
@@ -151,10 +151,11 @@ plan::Plan render(const LeaderWorkerSetSpec& spec, const LeaderWorkerSetObserved
   out.add(Step::kSets, std::move(decisions.leader_set));
   for (const auto& [index, deletion] : decisions.deletions) out.add(deletion, decisions.revision_key);
   for (Problem& problem : decisions.problems) out.add_problem(std::move(problem));
-  for (ChildDecision& child : decisions.group_children) out.add(Step::kGroupChildren, std::move(child));
+  for (WriteOrProblem& child : decisions.group_children) out.add(Step::kGroupChildren, std::move(child));
   for (const Revision& revision : decisions.expired_revisions) {
-    out.add(Step::kRevisionDeletes, Write{Action::remove(kControllerRevisions, revision.object, {.uid = revision.uid}),
-                                          fmt::format("revision {} is unused: deleting it", revision.key)});
+    out.add(Step::kRevisionDeletes,
+            PlannedWrite{Action::remove(kControllerRevisions, revision.object, {.uid = revision.uid}),
+                         fmt::format("revision {} is unused: deleting it", revision.key)});
   }
   out.add_problem(std::move(decisions.last_failure));
   out.requeue_within(decisions.requeue_after);

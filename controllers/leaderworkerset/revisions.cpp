@@ -13,7 +13,7 @@
 namespace tpuslice::leaderworkerset {
 namespace {
 
-constexpr std::size_t kMaxPrefix = 220;  // Of a name of 253 characters.
+constexpr std::size_t kMaxPrefix = 220;  // Part of a name of 253 characters.
 
 /// Null counts as Shared: upstream's webhook sets it.
 Json normal_network(const Json& set) {

@@ -112,10 +112,10 @@ class Stepper {
   }
 
   [[nodiscard]] int lower_partition(int now) const {
-    const int room = unavailable_ + surge_ - (state_.replicas + surge_ - now);
+    const int budget = unavailable_ + surge_ - (state_.replicas + surge_ - now);
     int done = 0;
     while (done < now && is_ready(now - 1 - done) && is_updated(now - 1 - done)) ++done;
-    const int base = std::max(0, now - done - room);
+    const int base = std::max(0, now - done - budget);
     // Unready groups below the partition use up maxUnavailable.
     int partition = base;
     for (int group = 0; group < base; ++group) {

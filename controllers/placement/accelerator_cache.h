@@ -46,9 +46,9 @@ class AcceleratorCache {
 
   /// Replaces everything. Equal to set_node() and set_slice() for each node and slice.
   void read(const ClusterState& cluster, Timestamp now);
-  /// Null: there is no such node any more. `pods`: all pods on it that are considered, sorted by key.
+  /// Null: the node no longer exists. `pods`: all pods on it that are considered, sorted by key.
   void set_node(const std::string& name, const NodePtr& node, const std::vector<PodPtr>& pods);
-  /// `pods`: all of the slice, sorted by key; empty: there is no such slice any more. After set_node() for the nodes
+  /// `pods`: all of the slice, sorted by key; empty: the slice no longer exists. After set_node() for the nodes
   /// that have changed.
   void set_slice(const ObjectKey& key, const std::vector<PodPtr>& pods, const RemovedHosts& removed, Timestamp now);
   /// Updates the states that depend on the time.
@@ -56,7 +56,7 @@ class AcceleratorCache {
 
   [[nodiscard]] const std::map<ObjectKey, CachedSlice>& slices() const { return slices_; }
   [[nodiscard]] const PlacedSlices& placed() const { return placed_; }
-  /// Those that are neither placed nor idle, by key.
+  /// The slices that are neither placed nor idle, by key.
   [[nodiscard]] std::vector<const CachedSlice*> unplaced() const;
   /// Pods without TPUs on the nodes, by node name, sorted by key.
   [[nodiscard]] const std::map<std::string, std::vector<PodPtr>>& pods_without_tpus() const {

@@ -39,8 +39,8 @@ class AcceleratorCaches {
   };
   struct Entry {
     AcceleratorCache cache;
-    RemovedHosts removed;  ///< As of the last update.
-    Changed changed;       ///< Since then. Guarded by mutex_.
+    RemovedHosts removed;  ///< The hosts as of the last update.
+    Changed changed;       ///< The changes since then. Guarded by mutex_.
   };
 
   void take_changes_locked() TPUSLICE_REQUIRES(mutex_);

@@ -48,7 +48,7 @@ struct ReservationLimits {
   /// A gang reserves domains for this time after its creation, then leaves them to younger slices for the same time,
   /// and so on.
   Duration timeout = std::chrono::minutes(30);
-  /// Of all nodes of the accelerator, in percent, for all gangs but the first in the queue.
+  /// Percentage of all nodes of the accelerator, for all gangs but the first in the queue.
   std::int64_t percent = 50;
 };
 

@@ -44,7 +44,7 @@ class Candidates {
   std::string take_occupied();
   /// The domains that would be free in an empty cluster, but are not.
   [[nodiscard]] const std::vector<std::string>& occupied();
-  /// Those of occupied() that become free soon: all pods that use them are terminating.
+  /// The domains of occupied() that become free soon: all pods that use them are terminating.
   [[nodiscard]] std::vector<std::string> ending();
   void remove_occupied(const std::string& domain);
   /// Number of domains that would be free in an empty cluster.
@@ -70,7 +70,7 @@ class Candidates {
   bool checked_ = false;
   std::vector<Compared> compared_;
   std::vector<std::string> free_;      ///< The best is last.
-  std::vector<std::string> skipped_;   ///< Of the free ones; the best is first.
+  std::vector<std::string> skipped_;   ///< Names among the free ones; the best is first.
   std::vector<std::string> occupied_;  ///< The best is last.
   std::vector<std::string> ending_;    ///< Those of the occupied ones that were ending when the domains were compared.
   std::size_t usable_ = 0;

@@ -47,7 +47,7 @@ class Comparison {
   static constexpr std::size_t kMinResults = 64;
 
   struct Result {
-    std::uint64_t revision = 0;  ///< Of the domain.
+    std::uint64_t revision = 0;  ///< Revision of the domain.
     Fit fit;
   };
 

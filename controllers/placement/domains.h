@@ -22,13 +22,13 @@ using DomainFailures = std::map<DomainName, int>;
 /// A placed slice that occupies a domain: its key and display name.
 using Occupant = std::pair<const ObjectKey, std::string>;
 
-/// What uses a node. Small, since there is one for each node: texts are made when they are needed.
+/// The pod or slice that uses a node. There is one for each node, so it is small: texts are made when needed.
 struct Use {
   PodPtr pod = nullptr;                ///< On the node.
   const Occupant* occupant = nullptr;  ///< No pod is on the node, but this slice occupies its domain.
   SharedString claimant = {};  ///< The display name of a slice that the plan gives the node, or reserves it for.
   bool reserved = false;       ///< For the claimant, which does not use it yet.
-  /// Of a reserved node: slices that end before may use it.
+  /// End of a reserved node's wait: slices that end before may use it.
   std::optional<Timestamp> backfill_until = {};
 
   [[nodiscard]] bool is_free() const { return pod == nullptr && occupant == nullptr && claimant.empty(); }
@@ -58,10 +58,10 @@ struct Domain {
 /// Not thread-safe.
 class Domains {
  public:
-  /// By the value of the topology key. A domain without nodes is kept while it has occupants.
+  /// Domains by the value of the topology key. A domain without nodes is kept while it has occupants.
   using ByValue = std::map<std::string, Domain, std::less<>>;
 
-  /// Null: there is no such node any more.
+  /// Null: the node no longer exists.
   void set_node(const std::string& name, const NodePtr& node);
   /// The pod on the node; null if there is none. The node is known.
   void set_user(const std::string& node, PodPtr pod);

@@ -64,7 +64,7 @@ class Inventory {
   void release(const std::string& topology_key, const std::string& domain, const SharedString& claimant);
 
  private:
-  /// One without nodes if there is none.
+  /// A domain without nodes if it does not exist.
   [[nodiscard]] const Domain& find(const std::string& topology_key, const std::string& domain);
   /// Sets the use of all free nodes of the domain.
   void set_free_nodes(const std::string& topology_key, const std::string& domain, const Use& use);

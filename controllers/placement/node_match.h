@@ -12,7 +12,7 @@ namespace tpuslice::placement {
 struct PodRequirements {
   explicit PodRequirements(PodPtr from);
 
-  /// Whether node selector and required node affinity match, but for kubernetes.io/hostname in the node selector, which
+  /// Whether node selector and required node affinity match, except kubernetes.io/hostname in the node selector, which
   /// NodeRequirements::hostnames holds. An affinity that the API server would refuse matches no node.
   [[nodiscard]] bool match(const NodeView& node) const;
 
@@ -29,7 +29,7 @@ struct PodRequirements {
 /// end soon. Empty for other nodes.
 [[nodiscard]] std::string removal_reason(const NodeView& node);
 
-/// The two pods have the same node selector (but for kubernetes.io/hostname), affinity, tolerations and chips.
+/// The two pods have the same node selector (except kubernetes.io/hostname), affinity, tolerations and chips.
 [[nodiscard]] bool have_same_requirements(const PodView& a, const PodView& b);
 
 }  // namespace tpuslice::placement

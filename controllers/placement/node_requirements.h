@@ -18,7 +18,7 @@ struct NodeRequirements {
   std::vector<PodRequirements> pods;  ///< One for each distinct set of selector, affinity and tolerations.
   bool too_many = false;              ///< More than kMaxRequirementsOfSlice; then `pods` is incomplete.
   std::string topology_key;
-  std::int64_t chips = 0;  ///< Of one pod.
+  std::int64_t chips = 0;  ///< Chips of one pod.
   std::int64_t hosts = 0;
   std::int64_t open_hosts = 0;  ///< Pods that exist and have no node.
   /// kubernetes.io/hostname in the node selectors, by host index, "" without one; empty if no pod has one. The other

@@ -15,7 +15,7 @@ namespace tpuslice::placement {
 
 /// What a plan depends on, beside the pods and nodes.
 struct PlacementObserved {
-  std::vector<PodPtr> scouts = {};  ///< Of the accelerator.
+  std::vector<PodPtr> scouts = {};  ///< Scouts of the accelerator.
   DomainFailures domain_failures = {};
   bool has_autoscaler = false;  ///< autoscaler_status.h
   ProvisioningState provisioning = {};

@@ -65,7 +65,7 @@ Result<plan::Plan> PlacementReconciler::plan(const plan::ReconcileInput& input) 
   try {
     AcceleratorCache& cache = caches_->update(accelerator, histories_.removed_hosts->all(), input.now);
     plan::Plan plan = plan_placement(seen, cache, options_);
-    // Users choose the accelerators of pods, so those that neither a node has nor the catalog have no cache.
+    // Unknown accelerators get no cache: users could name any number of them in pods.
     if (cache.domains().node_count() == 0 && !tpu::find_accelerator(accelerator).ok()) caches_->drop(accelerator);
     return plan;
   } catch (...) {

@@ -33,7 +33,7 @@ struct PlacementHistories {
 /// What is read of the cluster autoscaler; what is not used is null.
 struct AutoscalerStores {
   const ConfigMapStore* status = nullptr;
-  std::optional<runtime::Index<ProvisioningRequestView>> requests = {};  ///< By accelerator; likewise:
+  std::optional<runtime::Index<ProvisioningRequestView>> requests = {};  ///< By accelerator, as the next.
   std::optional<runtime::Index<MetadataView>> templates = {};
 };
 /// The store of the preemption ConfigMap; a null pointer if preemption is off.

@@ -102,7 +102,7 @@ class PlanBuilder {
           started.front()->key);
   }
 
-  /// Before the deletes. If it fails, nothing is preempted.
+  /// Adds the record, which is written before the deletes. If it fails, nothing is preempted.
   void add_preemption_record(plan::Action action) {
     action.failure_reason = "FailedPreemptSlice";
     const bool creates = action.kind == plan::ActionKind::kCreate;
@@ -148,7 +148,7 @@ class PlanBuilder {
   /// Slices of one workload that begin to wait.
   struct NewlyWaiting {
     const Slice* first = nullptr;
-    std::string reason;  ///< Of the first one.
+    std::string reason;  ///< Reason of the first one.
     std::size_t slices = 0;
   };
 
@@ -195,7 +195,7 @@ class PlanBuilder {
   /// Runs first: for a scout whose nodes are already used by a slice, an autoscaler would add more nodes.
   std::vector<plan::Action> scout_deletes_;
   std::vector<plan::Action> writes_;
-  std::vector<plan::Action> records_;  ///< Of preemptions, as are the next two.
+  std::vector<plan::Action> records_;  ///< Records of preemptions, as are the next two.
   std::vector<plan::Action> preparations_;
   std::vector<plan::Action> deletes_;
   std::optional<std::set<std::string>> waiting_workloads_;  ///< Some slice has a waiting reason already.

@@ -1,4 +1,4 @@
-// From what is decided about the waiting slices of one accelerator to the plan that does it. Pure.
+// Renders what is decided about the waiting slices of one accelerator as the plan that does it. Pure.
 #pragma once
 
 #include <cstddef>
@@ -18,11 +18,11 @@ struct PlacementDecisions {
   /// Written before anything is preempted. If that fails, nothing is.
   std::optional<plan::Action> preemption_record;
   std::vector<WaitingSlice> waiting;     ///< For nodes, and long enough for a waiting reason.
-  std::vector<WaitingSlice> incomplete;  ///< Likewise, for pods.
+  std::vector<WaitingSlice> incomplete;  ///< Slices that wait for pods.
   std::vector<WaitingSlice> refused;     ///< All whose pods cannot be changed.
   std::size_t without_nodes = 0;         ///< All that wait for nodes.
   ScaleUpPlan scouts;
-  ScaleUpPlan provisioning;                           ///< Of provisioning requests.
+  ScaleUpPlan provisioning;                           ///< Plan of provisioning requests.
   std::optional<Timestamp> changes_at;                ///< When the decisions may change without a watch event.
   const plan::FailedWrites* failed_writes = nullptr;  ///< May be null.
 };

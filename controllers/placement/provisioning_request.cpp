@@ -19,7 +19,7 @@ namespace {
 
 /// Bytes of the message of a request in a waiting reason.
 constexpr std::size_t kMaxMessage = 200;
-/// Of nodes that GKE provisions for requests of kQueuedProvisioningClass.
+/// The taint of nodes that GKE provisions for requests of kQueuedProvisioningClass.
 constexpr std::string_view kQueuedTaint = "cloud.google.com/gke-queued";
 
 /// The later of two ends: capacity may be revoked after its booking has expired.

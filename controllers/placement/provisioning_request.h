@@ -34,7 +34,7 @@ struct ProvisioningRequestView {
   std::string provisioning_class;
   bool provisioned = false;  ///< Condition Provisioned. Of kAtomicScaleUpClass, the nodes may not exist yet.
   std::string ended;         ///< The condition of Failed, BookingExpired and CapacityRevoked that is true; empty: none.
-  std::string message;       ///< Of that condition, or of Provisioned.
+  std::string message;       ///< Message of that condition, or of Provisioned.
   std::optional<Timestamp> changed;  ///< When that condition became true; absent if none is, or it does not say.
 
   static Result<ProvisioningRequestView> decode(std::string_view json, const AnnotationPrefixes* keep = nullptr);

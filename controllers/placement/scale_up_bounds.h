@@ -21,7 +21,7 @@ enum class Room : std::uint8_t {
 enum class Outcome : std::uint8_t {
   kOpen,          ///< It may still bring nodes.
   kUnsuccessful,  ///< Does not count for its namespace, and gives way to others.
-  kEnded,         ///< Likewise, but is kept: its slice may not ask again yet.
+  kEnded,         ///< Failed for good. Counted like kUnsuccessful, but kept until its slice may ask again.
 };
 
 /// At most `max` have equivalent node requirements, or are of one namespace; ten times as many in all. Unsuccessful
@@ -32,9 +32,9 @@ class ScaleUpBounds {
   explicit ScaleUpBounds(std::size_t max) : max_(max) {}
 
   void count(const WaitingSlice& waiting, Outcome outcome = Outcome::kOpen);
-  /// For all slices of a gang.
+  /// The answer for all slices of a gang.
   [[nodiscard]] Room room_for(const std::vector<const WaitingSlice*>& gang) const;
-  /// How many of Outcome::kUnsuccessful must be deleted before `more` are created; they are not counted any more.
+  /// How many of Outcome::kUnsuccessful must be deleted before `more` are created; they are no longer counted.
   [[nodiscard]] std::size_t take_excess(std::size_t more);
 
  private:

@@ -53,7 +53,7 @@ Json affinity_of(const Slice& slice, const PodView& pod, const std::vector<std::
   return affinity;
 }
 
-/// As the Pod Security Standard "restricted" demands.
+/// The container as the Pod Security Standard "restricted" demands it.
 Json container_of(const PodView& pod, const ScaleUpOptions& options) {
   const std::string chips = std::to_string(pod.tpu_chips);
   return {{"name", "scout"},

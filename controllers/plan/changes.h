@@ -29,7 +29,7 @@ struct Changes {
   std::vector<std::string> reasons;  ///< One sentence each.
   std::optional<Duration> requeue_after;
   std::vector<WorkloadRequest> requests;
-  bool keeps_failure = false;  ///< As in Plan.
+  bool keeps_failure = false;  ///< The same as in Plan.
 
   template <typename Step>
   requires std::is_enum_v<Step> Stage& stage(Step step) {
@@ -55,7 +55,7 @@ struct Changes {
 /// writes the status has the reason `status_reason`.
 [[nodiscard]] Plan to_plan(Changes changes, const Json& before, Json status, std::string status_reason = "status");
 
-/// Sets StatusPatch::counts_only if the plan's status equals `before` in all but these fields, which are counts.
+/// Sets StatusPatch::counts_only if the plan's status differs from `before` only in these fields, which are counts.
 void mark_counts(Plan& plan, const Json& before, std::initializer_list<std::string_view> fields);
 
 /// "a, b, c"; beyond `limit` elements "a, b and 7 more".

@@ -30,7 +30,7 @@ enum class Ownership : std::uint8_t {
   kOther,
 };
 [[nodiscard]] Ownership ownership(const ControllerRef& owner, const std::optional<ControllerRef>& live);
-/// Of the controller of `desired`.
+/// Owner relation of the live object to the controller of `desired`.
 [[nodiscard]] Ownership ownership(const Json& desired, const std::optional<ControllerRef>& live);
 
 /// "role default/train belongs to JobSet other", of the live object with the kind and name of `desired`.

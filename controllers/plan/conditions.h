@@ -22,7 +22,7 @@ bool set_own_condition(Json& conditions, std::string_view type, const Problem& p
 /// Sets kAccepted. Returns whether status or message changed.
 bool set_accepted(Json& conditions, const Problem& refusal, std::int64_t generation, Timestamp now);
 
-/// Sets observedGeneration of upstream's conditions and ours that have one, but for those of type `except`. For a
+/// Sets observedGeneration of upstream's conditions and ours that have one, except those of type `except`. For a
 /// status computed from that generation of the spec.
 void set_observed_generation(Json& conditions, std::int64_t generation, std::string_view except = {});
 

@@ -22,7 +22,7 @@ struct FailedWrite {
   std::string resource = {};  ///< ResourceType::resource()
   std::string subresource = {};
   std::string purpose = {};           ///< Action::failure_reason
-  std::string uid = {};               ///< Of the object; empty for a create.
+  std::string uid = {};               ///< UID of the object; empty for a create.
   std::string resource_version = {};  ///< The precondition of the last attempt; empty without one.
   ErrorCode code = ErrorCode::kInternal;
   std::string message = {};  ///< The error of the last attempt.
@@ -34,8 +34,8 @@ struct FailedWrite {
   /// The API server or an admission rule refuses the write, so only a change can make it succeed; or it has failed
   /// kToleratedFailures times for reasons that should pass, such as a conflict.
   [[nodiscard]] bool keeps_failing() const;
-  /// It is not due yet. A write to an object that has changed since the last attempt is due at once, unless it keeps
-  /// failing: an object that changes all the time would always be due.
+  /// The write is not due yet. A write to an object that has changed since the last attempt is due at once, unless it
+  /// keeps failing: an object that changes all the time would always be due.
   [[nodiscard]] bool is_held(const Preconditions& preconditions, Timestamp now) const;
 };
 

@@ -27,13 +27,13 @@ enum class Propagation : std::uint8_t {
   kBackground,  ///< The object is deleted at once, its dependents afterwards.
   kForeground,  ///< The object is terminating until the dependents that block its deletion are deleted.
 };
-/// As in the API.
+/// The name in the API.
 [[nodiscard]] std::string_view to_string(Propagation propagation);
 
 /// What must still be true on the server for an action to happen; otherwise the server returns Conflict.
 struct Preconditions {
   std::string uid = {};               ///< Required on every delete and patch of an object we have seen.
-  std::string resource_version = {};  ///< Where the decision depends on more than the object's identity.
+  std::string resource_version = {};  ///< Set if the decision depends on more than the object's identity.
   friend bool operator==(const Preconditions&, const Preconditions&) = default;
 };
 
@@ -71,7 +71,7 @@ struct Action {
   Preconditions preconditions;
   std::string subresource = {};  ///< Patch only: "status"; empty: the object itself.
   bool strategic = false;        ///< Patch only: the body is a strategic merge patch; not for custom resources.
-  bool optional = false;         ///< If it fails, the plan goes on as if it had succeeded.
+  bool optional = false;         ///< Best effort: if it fails, the plan goes on, and no failure is reported.
   std::optional<std::int64_t> grace_seconds = {};  ///< Delete only; absent: the object's own.
   std::optional<Propagation> propagation = {};     ///< Delete only; absent: the client's, which is kBackground.
   std::string failure_reason;  ///< Reason of the condition set if this action fails: "FailedCreateWorkerPod".
@@ -117,7 +117,7 @@ struct EventIntent {
   /// because this replica stops or no longer leads.
   std::optional<ObjectKey> after;
   std::optional<ObjectReference> regarding = {};  ///< Absent: the reconciled object.
-  std::optional<ResourceType> after_type = {};    ///< Of the object in `after`; absent: any.
+  std::optional<ResourceType> after_type = {};    ///< Type of the object in `after`; absent: any.
   std::optional<ObjectReference> related = {};    ///< Another object that the event concerns.
   friend bool operator==(const EventIntent&, const EventIntent&) = default;
 };

@@ -37,7 +37,7 @@ class Reconciler {
  public:
   virtual ~Reconciler() = default;
   [[nodiscard]] virtual std::string name() const = 0;       ///< "raycluster"
-  [[nodiscard]] virtual ResourceType resource() const = 0;  ///< Of the reconciled kind.
+  [[nodiscard]] virtual ResourceType resource() const = 0;  ///< Type of the reconciled kind.
 
   /// Same observation, same plan. The plan of an object that does not exist is empty.
   ///

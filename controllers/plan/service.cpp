@@ -11,7 +11,7 @@
 namespace tpuslice::plan {
 namespace {
 
-using Kind = ServiceDecision::Kind;
+using Kind = ChildDecision::Kind;
 
 bool publishes_not_ready(const Json& service) {
   const Json* value = find_path(service, {"spec", "publishNotReadyAddresses"});
@@ -56,7 +56,7 @@ bool is_zero(const Json& value) {
   return value == false || value == "" || value == 0 || (value.is_structured() && value.empty());
 }
 
-/// Typed clients in Go write targetPort: 0 where there is none.
+/// Typed clients in Go write targetPort: 0 if it is absent.
 Json without_zeros(const Json& port) {
   Json out = Json::object();
   for (const auto& [member, value] : port.items()) {
@@ -128,8 +128,8 @@ Json restore_described_service(const Json& desired, const Json& live) {
   return patch;
 }
 
-ServiceDecision patch_or_none(Json patch) {
-  return patch.is_null() ? ServiceDecision{} : ServiceDecision{Kind::kPatch, std::move(patch)};
+ChildDecision patch_or_none(Json patch) {
+  return patch.is_null() ? ChildDecision{} : ChildDecision{Kind::kPatch, std::move(patch)};
 }
 
 }  // namespace
@@ -142,7 +142,7 @@ std::vector<ObjectKey> workloads_of(const ServiceView& service, std::string_view
   return keys;
 }
 
-ServiceDecision decide_headless_service(const Json& desired, const ServiceView* live) {
+ChildDecision decide_headless_service(const Json& desired, const ServiceView* live) {
   if (live == nullptr) return {Kind::kCreate};
   if (live->deletion) return {Kind::kWait};
   switch (ownership(desired, live->controller)) {
@@ -160,11 +160,11 @@ ServiceDecision decide_headless_service(const Json& desired, const ServiceView* 
   return {Kind::kConflict, {}, fmt::format("{} and {}", describe_owner(desired, live->controller), reason)};
 }
 
-ServiceDecision decide_service(const Json& desired, const ObjectView* live) {
+ChildDecision decide_service(const Json& desired, const ObjectView* live) {
   return decide_by_owner(desired, live, [&](const Json& found) { return restore_service(desired, found); });
 }
 
-ServiceDecision decide_described_service(const Json& desired, const ObjectView* live) {
+ChildDecision decide_described_service(const Json& desired, const ObjectView* live) {
   return decide_by_owner(desired, live, [&](const Json& found) { return restore_described_service(desired, found); });
 }
 

@@ -8,8 +8,6 @@
 
 namespace tpuslice::plan {
 
-using ServiceDecision = ChildDecision;
-
 /// The workloads of `kind` that a change of the service concerns: its controller, and the one that `label` of its
 /// selector names, since a service of another owner may have the name that a workload needs.
 [[nodiscard]] std::vector<ObjectKey> workloads_of(const ServiceView& service, std::string_view kind,
@@ -18,14 +16,14 @@ using ServiceDecision = ChildDecision;
 /// A headless service, which gives pods their DNS names. A service of another owner is accepted if it is headless, has
 /// the same selector, and publishes the addresses of pods that are not ready if `desired` does. `live`: the service of
 /// the same name, of any owner; null without.
-[[nodiscard]] ServiceDecision decide_headless_service(const Json& desired, const ServiceView* live);
+[[nodiscard]] ChildDecision decide_headless_service(const Json& desired, const ServiceView* live);
 
 /// A service that clients connect to: ports and labels are restored as well, node ports are kept, and a service of
 /// another owner is a conflict.
-[[nodiscard]] ServiceDecision decide_service(const Json& desired, const ObjectView* live);
+[[nodiscard]] ChildDecision decide_service(const Json& desired, const ObjectView* live);
 
 /// The same for a service that a user describes: also restores annotations and those members of the spec that are
 /// mutable and that the API server stores unchanged.
-[[nodiscard]] ServiceDecision decide_described_service(const Json& desired, const ObjectView* live);
+[[nodiscard]] ChildDecision decide_described_service(const Json& desired, const ObjectView* live);
 
 }  // namespace tpuslice::plan

@@ -44,7 +44,7 @@ struct State {
   std::string message;
 };
 
-/// For a phase in which the pods do not count; nothing for kActive.
+/// The state in a phase in which the pods do not count; nothing for kActive.
 std::optional<State> state_of_phase(Phase phase) {
   switch (phase) {
     case Phase::kActive:

@@ -32,7 +32,7 @@ template <typename View>
 /// A plan that does nothing, for `workload`, of which `child` is minimal.
 [[nodiscard]] Plan leave_as_it_is(const ObjectKey& workload, const ObjectKey& child);
 
-/// That plan, if one of `seen`, views or lists of views, is minimal.
+/// The plan of leave_as_it_is(), if one of `seen`, views or lists of views, is minimal.
 template <typename... Seen>
 [[nodiscard]] std::optional<Plan> wait_until_whole(const ObjectKey& workload, const Seen&... seen) {
   const ObjectKey* minimal = nullptr;

@@ -42,7 +42,7 @@ struct WorkloadRequest {
 /// The last answer to a request, or why there is none.
 struct WorkloadAnswer {
   WorkloadRequest request;
-  int status = 0;          ///< Of HTTP; 0: no response.
+  int status = 0;          ///< Status code of HTTP; 0: no response.
   Json content = {};       ///< From WorkloadRequest::read.
   std::string error = {};  ///< Why there is no response: "GET http://10.0.1.7:8265/api/jobs/a: no answer in time".
   Timestamp received;      ///< When the response, or the error, was there.
@@ -66,7 +66,7 @@ class WorkloadAnswers {
   std::vector<std::shared_ptr<const WorkloadAnswer>> answers_;
 };
 
-/// For golden files.
+/// The request as golden files show it.
 [[nodiscard]] Json to_json(const WorkloadRequest& request);
 
 }  // namespace tpuslice::plan

@@ -18,13 +18,13 @@ namespace tpuslice::ray {
 
 /// How the dashboard of a cluster is reached.
 struct Dashboard {
-  std::string address;  ///< Of the head pod: "10.0.1.7:8265".
+  std::string address;  ///< Address of the head pod: "10.0.1.7:8265".
   std::string host;     ///< Name of the head service: "train-x7k2p-head-svc.default.svc.cluster.local".
-  std::optional<plan::TokenSource> token;  ///< Of a cluster with token authentication.
+  std::optional<plan::TokenSource> token;  ///< Token of a cluster with token authentication.
   friend bool operator==(const Dashboard&, const Dashboard&) = default;
 };
 
-/// That of the head container named dashboard, or 8265.
+/// The port of the head container named dashboard, or 8265.
 [[nodiscard]] std::int64_t dashboard_port(const raycluster::RayClusterSpec& cluster);
 /// Nothing while the head pod has no address.
 [[nodiscard]] std::optional<Dashboard> dashboard_of(const raycluster::RayClusterSpec& cluster, const PodView& head,
@@ -56,7 +56,7 @@ inline constexpr std::size_t kMaxMessage = 1024;
 
 /// Repeated every `interval`. Answers: 200; 404 for an unknown job.
 [[nodiscard]] plan::WorkloadRequest get_job(const Dashboard& dashboard, std::string_view id, Duration interval);
-/// Of an answer to get_job(); nothing unless it is 200 and an object.
+/// The job in an answer to get_job(); nothing unless it is 200 and an object.
 [[nodiscard]] std::optional<JobInfo> job_info(const plan::WorkloadAnswer& answer);
 
 /// `submission`: body of POST /api/jobs/ with entrypoint, submission_id, runtime_env, metadata and entrypoint_*. Ray
@@ -93,13 +93,13 @@ struct ServeInfo {
   std::vector<std::string> proxies;  ///< IP addresses of the nodes with a healthy proxy, sorted.
 };
 
-/// Of the configuration of one application, whether it was read from serveConfigV2 or is reported by Ray, which reports
-/// what it was given: 1 and 1.0 are equal, and a member that is null counts as absent.
+/// Hash of the configuration of one application, whether it was read from serveConfigV2 or is reported by Ray, which
+/// reports what it was given: 1 and 1.0 are equal, and a member that is null counts as absent.
 [[nodiscard]] std::string application_hash(const Json& application);
 
 /// `name` of the request: unique within the object. Repeated every `interval`.
 [[nodiscard]] plan::WorkloadRequest get_applications(const Dashboard& dashboard, std::string name, Duration interval);
-/// Of an answer to get_applications(); nothing unless it is 200 and an object.
+/// The applications in an answer to get_applications(); nothing unless it is 200 and an object.
 [[nodiscard]] std::optional<ServeInfo> serve_info(const plan::WorkloadAnswer& answer);
 /// `config` as spec.serveConfigV2, as JSON.
 [[nodiscard]] plan::WorkloadRequest put_applications(const Dashboard& dashboard, std::string name, const Json& config,

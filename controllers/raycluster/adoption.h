@@ -16,7 +16,7 @@ namespace tpuslice::raycluster {
 /// The cluster that may adopt the pod: it has the labels of a head or worker, and no owner of any kind.
 [[nodiscard]] std::optional<ObjectKey> cluster_of_orphan(const PodView& pod);
 
-/// Those of `pods` to adopt. Terminating pods are not adopted.
+/// The pods among `pods` to adopt. Terminating pods are not adopted.
 [[nodiscard]] std::vector<PodPtr> pods_to_adopt(const std::vector<PodPtr>& pods);
 
 }  // namespace tpuslice::raycluster

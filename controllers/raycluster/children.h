@@ -18,12 +18,12 @@ namespace tpuslice::raycluster {
 /// A type of children, and the words of its events, which are upstream's.
 struct ChildType {
   ResourceType type;
-  std::string_view failure_reason;  ///< Of the failed action, and then of kChildrenReady.
+  std::string_view failure_reason;  ///< Reason of the failed action, and then of kChildrenReady.
   std::string_view created_reason;
   std::string_view created;  ///< "Created role"
   std::string_view failed_reason;
   std::string_view failed;  ///< "Failed creating role"
-  /// Likewise of an update; empty if upstream does not restore the type.
+  /// Reason of the event of an update; empty if upstream does not restore the type.
   std::string_view updated_reason = {};
   std::string_view updated = {};
   std::string_view failed_update_reason = {};
@@ -83,7 +83,7 @@ struct Child {
   ChildType type;
   Object desired;
   plan::ChildDecision decision;
-  std::string uid = {};  ///< Of the live object; empty without.
+  std::string uid = {};  ///< UID of the live object; empty without.
   bool watched = true;   ///< False: the live objects of the type are unknown.
   bool adopted = false;  ///< The decision makes an orphan a child.
 };

@@ -20,11 +20,11 @@ struct Decisions {
   std::vector<Service> services;
   std::vector<PodPtr> adopted_pods;  ///< While there are some, no other pod is written.
   UpgradeDecision upgrade;
-  bool add_finalizer = false;  ///< Of the cleanup of Redis.
+  bool add_finalizer = false;  ///< Finalizer for the cleanup of Redis.
   HeadDecision head;
   std::optional<plan::Action> auth_secret;  ///< To create.
   WorkerDecision workers;
-  /// Until a refused creation is retried; meanwhile the status reports it. Absent: none was refused.
+  /// The time until a refused creation is retried; meanwhile the status reports it. Absent: none was refused.
   std::optional<Duration> retry_after;
   std::vector<PodPtr> suspended_pods;  ///< To delete because of suspension.
 };

@@ -13,8 +13,8 @@ struct DesiredResources {
   Quantity tpu;
 };
 
-/// Of the head and all workers of groups that are not suspended; as upstream with `replicas` as written, not bounded by
-/// minimum and maximum. Of a container the requests count, and limits of resources without a request.
+/// Sums for the head and all workers of groups that are not suspended; as upstream with `replicas` as written, not
+/// bounded by minimum and maximum. Of a container the requests count, and limits of resources without a request.
 [[nodiscard]] DesiredResources desired_resources(const RayClusterSpec& spec);
 
 /// Numbers of pods.

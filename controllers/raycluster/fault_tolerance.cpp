@@ -10,9 +10,9 @@ namespace tpuslice::raycluster {
 namespace {
 
 struct Credential {
-  std::string_view field;  ///< Of gcsFaultToleranceOptions.
+  std::string_view field;  ///< Field of gcsFaultToleranceOptions.
   std::string_view variable;
-  std::string_view parameter;  ///< Of `ray start`.
+  std::string_view parameter;  ///< Parameter of `ray start`.
 };
 constexpr std::array kCredentials{
     Credential{"redisUsername", kRedisUsernameVariable, "redis-username"},

@@ -27,7 +27,7 @@ struct HeadDecision {
 /// The cluster has the annotation kDisableHeadRestart, and all its pods were ready once.
 [[nodiscard]] bool keeps_lost_head(const RayClusterSpec& spec, const Object& cluster);
 
-/// Deletes terminal heads, and all but one of several. A head is created, if `may_create`, once there is none. Workers
+/// Deletes terminal heads, and all but one of several. A head is created, if `may_create`, once none exists. Workers
 /// are not touched: they reconnect, or fail and are recreated themselves.
 [[nodiscard]] HeadDecision decide_head(const RayClusterSpec& spec, const std::vector<PodPtr>& heads, bool may_create,
                                        const Options& options);

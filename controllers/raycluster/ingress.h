@@ -6,8 +6,8 @@
 
 namespace tpuslice::raycluster {
 
-/// Of headGroupSpec.ingressOptions. It has the annotations of the cluster; kubernetes.io/ingress.class among them
-/// becomes its class.
+/// The Ingress that headGroupSpec.ingressOptions asks for. It has the annotations of the cluster;
+/// kubernetes.io/ingress.class among them becomes its class.
 [[nodiscard]] Object build_ingress(const RayClusterSpec& spec);
 
 /// An Ingress without a class gets the default class of the Kubernetes cluster when it is created, and keeps it.

@@ -33,7 +33,8 @@ std::string as_dns_label(std::string text) {
   return text;
 }
 
-/// As upstream: the last 50 characters; if the first of these is not a letter, it is replaced by r.
+/// The end of a name as upstream cuts it: the last 50 characters; if the first of these is not a letter, it is replaced
+/// by r.
 std::string end_of(std::string text) {
   constexpr std::size_t kMaxName = 50;
   if (text.size() > kMaxName) text = text.substr(text.size() - kMaxName);

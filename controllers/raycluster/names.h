@@ -16,7 +16,7 @@ namespace tpuslice::raycluster {
 /// Pod names with a higher attempt were not created by this operator.
 inline constexpr int kMaxAttempt = 1'000'000;
 
-/// Which worker of a group a pod is.
+/// Identifies a worker pod of a group.
 struct WorkerIndex {
   int replica = 0;
   int host = 0;

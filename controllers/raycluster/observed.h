@@ -30,11 +30,12 @@ struct RayClusterObserved {
   Typed<RayClusterSpec> cluster;
   /// Controlled by `cluster`, by UID; and orphans with its labels (adoption.h).
   std::vector<std::shared_ptr<const PodView>> pods;
-  std::vector<std::shared_ptr<const ObjectView>> services;  ///< Of `cluster`, and those of other owners with its names.
+  /// Services of `cluster`, and those of other owners with its names.
+  std::vector<std::shared_ptr<const ObjectView>> services;
   Timestamp now;
   std::optional<plan::Failure> last_failure;
   ObservedChildren children = {};
-  /// While `cluster` is being deleted: the Job with the name of its cleanup of Redis, of any owner; null without one.
+  /// The Job, while `cluster` is being deleted, with the name of its cleanup of Redis, of any owner; null without one.
   std::shared_ptr<const JobView> cleanup_job = {};
   bool jobs_watched = true;  ///< False: cleanup_job is unknown.
 };

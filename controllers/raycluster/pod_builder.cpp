@@ -114,7 +114,7 @@ struct PodParts {
   NodeType type = NodeType::kWorker;
   std::string_view group_name;
   std::string name;
-  std::string path;  ///< Of the group in the cluster, for errors.
+  std::string path;  ///< Path of the group in the cluster, for errors.
   StringMap hashes;  ///< Annotations.
   bool single_host = false;
 };

@@ -12,7 +12,7 @@
 
 namespace tpuslice::raycluster {
 
-/// Keeps the whole template, but for name, namespace, owner and the labels that identify the pod.
+/// Keeps the whole template except name, namespace, owner and the labels that identify the pod.
 ///
 /// Errors: InvalidArgument if the template has no container.
 [[nodiscard]] Result<Object> build_head_pod(const RayClusterSpec& spec, const Options& options);
@@ -24,7 +24,7 @@ class WorkerPodBuilder {
   static Result<WorkerPodBuilder> create(const RayClusterSpec& spec, const WorkerGroup& group, const Options& options);
 
   [[nodiscard]] ObjectKey key(WorkerIndex index) const;
-  /// As build_worker_pod().
+  /// Does what build_worker_pod() does.
   [[nodiscard]] Result<Object> build(WorkerIndex index) const;
   /// The same as JSON text, in a fraction of the time for all hosts of a slice but the first one that is asked for.
   [[nodiscard]] Result<std::string> text(WorkerIndex index) const;
@@ -44,7 +44,7 @@ class WorkerPodBuilder {
   std::shared_ptr<Texts> texts_;  ///< A cache.
 };
 
-/// As build_head_pod(), with its index labels and, for TPU pods, its identity in the slice.
+/// A worker pod: as build_head_pod(), with its index labels and, for TPU pods, its identity in the slice.
 ///
 /// Errors: InvalidArgument if the template has no container or contradicts itself about its slice.
 [[nodiscard]] Result<Object> build_worker_pod(const RayClusterSpec& spec, const WorkerGroup& group, WorkerIndex index,

@@ -24,7 +24,7 @@ using PodPtr = std::shared_ptr<const PodView>;
 /// A label that holds an index: 0, 1, ... Nothing for anything else.
 [[nodiscard]] std::optional<int> index_label(const PodView& pod, std::string_view label);
 
-/// Those of `pods` that are not terminating.
+/// The pods among `pods` that are not terminating.
 [[nodiscard]] std::vector<PodPtr> not_terminating(const std::vector<PodPtr>& pods);
 
 /// Head pods; everything else counts as a worker, of a group that may not exist.

@@ -38,7 +38,7 @@ double approximate(const Quantity& quantity) {
   return static_cast<double>(quantity.milli_value()) / 1000.0;
 }
 
-/// As encoding/json prints a float64.
+/// A number as encoding/json prints a float64.
 std::string print_number(double value) {
   std::array<char, 64> buffer{};
   const bool plain = value == 0 || (std::fabs(value) >= 1e-6 && std::fabs(value) < 1e21);
@@ -137,7 +137,7 @@ void apply_group_labels(StringMap& params, const StringMap& labels) {
   params["labels"] = std::move(list);
 }
 
-/// As upstream, with a space before and after every word.
+/// The user's command as upstream joins it: with a space before and after every word.
 std::string user_command(const Json& container) {
   std::string out;
   for (const char* member : {"command", "args"}) {

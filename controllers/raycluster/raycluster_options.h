@@ -11,14 +11,14 @@ namespace tpuslice::raycluster {
 /// What is added to the pods of all RayClusters. What a RayCluster itself sets takes precedence.
 struct PodDefaults {
   Json head_sidecars = Json::array();    ///< Containers of head pods; not those whose name the pod has already.
-  Json worker_sidecars = Json::array();  ///< Likewise, of worker pods.
+  Json worker_sidecars = Json::array();  ///< Containers to add to worker pods.
   Json container_env = Json::array();    ///< Environment variables of Ray containers.
   StringMap labels;
   StringMap annotations;
 };
 
 struct Options {
-  rules::MutationOptions mutation{.kinds = own_kinds()};  ///< Of TPU pods.
+  rules::MutationOptions mutation{.kinds = own_kinds()};  ///< Mutation of TPU pods.
   std::string cluster_domain = "cluster.local";           ///< DNS suffix of services.
   bool wait_for_gcs = true;                               ///< Adds the init container wait-gcs-ready to workers.
   bool inject_probes = true;                              ///< Adds KubeRay's probes to Ray containers without probes.

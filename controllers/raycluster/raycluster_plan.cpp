@@ -39,7 +39,7 @@ Decisions decide(const RayClusterSpec& spec, const RayClusterObserved& seen, con
     if (!keeps_lost_head(spec, seen.cluster)) out.head = decide_head(spec, pods.heads, may_create, options);
     out.auth_secret = create_auth_secret(spec, out.head, pods.heads);
     out.workers = decide_workers(spec, pods.workers, workers_to_create(seen, may_create), options);
-    if (out.workers.waits_for_room) out.retry_after = until_worker_retry(seen);
+    if (out.workers.waits_for_deletion) out.retry_after = until_worker_retry(seen);
   }
   if (out.phase == SuspendPhase::kDeletingPods) out.suspended_pods = not_terminating(seen.pods);
   return out;

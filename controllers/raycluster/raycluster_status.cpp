@@ -21,7 +21,7 @@ Json status_or_empty(const Object& cluster) {
   return status.is_object() ? status : Json::object();
 }
 
-/// Like Go's omitempty: absent instead of zero.
+/// Sets a member unless it is zero, like Go's omitempty.
 void put(Json& status, const char* name, std::int64_t value) {
   if (value == 0) {
     status.erase(name);
@@ -107,7 +107,7 @@ void set_state(Json& status, const std::string& state, Timestamp now) {
   status["stateTransitionTimes"][state] = format_rfc3339(now);
 }
 
-/// As upstream, `ready` means that the cluster was ready once, so it only changes to `suspended`.
+/// Sets the state as upstream does: `ready` means that the cluster was ready once, so it only changes to `suspended`.
 void put_state(const StatusInput& input, bool all_running, Json& status) {
   const std::string before = string_at(status, {"state"});
   std::string state = before;

@@ -30,7 +30,7 @@ struct StatusInput {
 /// The whole status. Equal to the cluster's present one unless something but the time changed.
 [[nodiscard]] Json build_status(const StatusInput& input);
 
-/// The status of a cluster whose spec is refused: as before, but for observedGeneration, conditions of ours, and the
+/// The status of a cluster whose spec is refused: as before, except observedGeneration, conditions of ours, and the
 /// progress of a suspension.
 [[nodiscard]] Json refused_status(const RayClusterObserved& seen, const Problem& refusal,
                                   SuspendPhase phase = SuspendPhase::kRunning);

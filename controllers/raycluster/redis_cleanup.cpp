@@ -45,7 +45,7 @@ Action remove_finalizer(const Object& cluster) {
   return patch_finalizers(cluster, std::move(kept));
 }
 
-/// Lets the deletion go on. `event` is sent if `message` is not empty.
+/// Removes the finalizer, so that the deletion goes on. `event` is sent if `message` is not empty.
 void release(const Object& cluster, std::string reason, std::string_view event, std::string message, Changes& changes) {
   changes.add(CleanupStep::kFinalizer, remove_finalizer(cluster));
   changes.reasons.push_back(std::move(reason));
@@ -124,7 +124,7 @@ void follow_job(const RayClusterSpec& spec, const RayClusterObserved& seen, cons
   }
 }
 
-/// Creates the Job, or follows it. Called once no head writes to Redis any more.
+/// Creates the Job, or follows it. Called once no head writes to Redis.
 void clean(const RayClusterSpec& spec, const RayClusterObserved& seen, const Options& options, Changes& changes) {
   // During a foreground deletion the garbage collector would delete the Job as a dependent of the cluster.
   if (has_finalizer(seen.cluster, "foregroundDeletion")) return;

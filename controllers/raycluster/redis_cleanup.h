@@ -1,7 +1,7 @@
 // Deletion of a fault-tolerant cluster: the state of its GCS is deleted from Redis before the cluster is.
 //
 // A finalizer, added before the first pod is created, holds the deleted cluster. Its pods are deleted; when no head can
-// write to Redis any more, a Job deletes the state. The finalizer is removed when the Job has finished, or when
+// write to Redis, a Job deletes the state. The finalizer is removed when the Job has finished, or when
 // the cleanup is not possible or takes too long: an event then says that the state may still be there.
 #pragma once
 

@@ -13,7 +13,7 @@
 namespace tpuslice::raycluster {
 namespace {
 
-/// Of several addresses, the first is used. Earlier versions of Ray do not accept a user name.
+/// The command of the Job. It uses the first of several addresses. Earlier versions of Ray do not accept a user name.
 constexpr std::string_view kScript = R"(exec python -c "
 import os, sys
 from urllib.parse import urlparse

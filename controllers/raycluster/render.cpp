@@ -189,8 +189,8 @@ void add_suspension(const RayClusterSpec& spec, const RayClusterObserved& seen, 
 }
 
 void add_service(const Service& service, Changes& changes) {
-  using enum plan::ServiceDecision::Kind;
-  const plan::ServiceDecision& decision = service.decision;
+  using enum plan::ChildDecision::Kind;
+  const plan::ChildDecision& decision = service.decision;
   if (decision.kind == kConflict) changes.reasons.push_back(decision.conflict);
   if (decision.kind != kCreate && decision.kind != kPatch) return;
   Action action = decision.kind == kCreate

@@ -12,7 +12,7 @@
 
 namespace tpuslice::raycluster {
 
-/// In the order in which surplus replicas are deleted.
+/// States of replicas, in the order in which surplus replicas are deleted.
 enum class ReplicaState : std::uint8_t {
   kBroken,    ///< It can only be created again as a whole.
   kForming,   ///< Hosts are missing, but none of the others has started: the missing ones can be created.
@@ -22,9 +22,9 @@ enum class ReplicaState : std::uint8_t {
 struct Replica {
   int index = 0;
   int attempt = 0;                               ///< The latest that has pods.
-  std::vector<PodPtr> pods;                      ///< Of that attempt, by name.
-  std::vector<PodPtr> predecessors;              ///< Of earlier attempts.
-  ReplicaState state = ReplicaState::kComplete;  ///< Of `pods`.
+  std::vector<PodPtr> pods;                      ///< Pods of that attempt, by name.
+  std::vector<PodPtr> predecessors;              ///< Pods of earlier attempts.
+  ReplicaState state = ReplicaState::kComplete;  ///< State of `pods`.
   std::string failure;             ///< kBroken: follows the name of the replica: "lost host 2 (pod failed: Evicted)".
   std::vector<int> missing_hosts;  ///< kForming.
 };

@@ -1,4 +1,5 @@
-// Scaling down a RayCluster whose spec is refused: that needs no valid template, and others wait for the room.
+// Scaling down a RayCluster whose spec is refused: that needs no valid template, and other workloads wait for its
+// nodes.
 #pragma once
 
 #include <vector>

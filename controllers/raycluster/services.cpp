@@ -105,7 +105,7 @@ Service decide_service(const RayClusterSpec& spec, const RayClusterObserved& see
     return out;
   }
   out.decision = plan::decide_service(out.desired.json(), live);
-  if (out.decision.kind == plan::ServiceDecision::Kind::kConflict) {
+  if (out.decision.kind == plan::ChildDecision::Kind::kConflict) {
     out.decision.conflict = fmt::format("{}, but RayCluster {} (uid {}) needs that name: {}", out.decision.conflict,
                                         spec.key.to_string(), spec.uid, remedy(spec, key.name));
   }
@@ -113,7 +113,7 @@ Service decide_service(const RayClusterSpec& spec, const RayClusterObserved& see
 }
 
 std::string_view progress_of(const Service& service) {
-  using enum plan::ServiceDecision::Kind;
+  using enum plan::ChildDecision::Kind;
   if (service.adopted) return "is being adopted";
   switch (service.decision.kind) {
     case kCreate:
@@ -247,7 +247,7 @@ std::vector<Service> decide_services(const RayClusterSpec& spec, const RayCluste
 
 bool pods_can_connect(const std::vector<Service>& services) {
   return std::ranges::all_of(services, [](const Service& service) {
-    return !service.connects_pods || service.decision.kind != plan::ServiceDecision::Kind::kConflict;
+    return !service.connects_pods || service.decision.kind != plan::ChildDecision::Kind::kConflict;
   });
 }
 

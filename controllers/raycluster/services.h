@@ -25,7 +25,8 @@ namespace tpuslice::raycluster {
 [[nodiscard]] Object build_head_service(const RayClusterSpec& spec, const Options& options);
 /// Without ports: it exists for its DNS records, which are published before the pods are ready.
 [[nodiscard]] Object build_headless_service(const RayClusterSpec& spec);
-/// For the ports of the head named serve or serve-*; selects all pods of the cluster, as each may run a proxy.
+/// The service for the ports of the head named serve or serve-*; selects all pods of the cluster, as each may run a
+/// proxy.
 [[nodiscard]] Object build_serve_service(const RayClusterSpec& spec);
 /// The replicas of the group form one multislice, so their workers connect to each other.
 [[nodiscard]] bool is_multislice(const WorkerGroup& group);
@@ -44,8 +45,8 @@ inline constexpr std::string_view kServeServiceConflict = "ServeServiceConflict"
 
 struct Service {
   Object desired;
-  std::string uid;  ///< Of the live service; empty without.
-  plan::ServiceDecision decision;
+  std::string uid;  ///< UID of the live service; empty without.
+  plan::ChildDecision decision;
   bool connects_pods = true;  ///< Pods find each other by this service.
   bool adopted = false;       ///< The decision makes an orphan a child.
 };

@@ -31,7 +31,7 @@ class SliceText {
   struct Piece {
     std::string text;
     Field next = Field::kEnd;  ///< What follows the text.
-    int process = 0;           ///< Of kWorkerId: which of the host's processes.
+    int process = 0;           ///< For kWorkerId: which of the host's processes.
   };
 
   static Json mark(Field field, int process = 0);

@@ -192,7 +192,7 @@ class GroupPlanner {
 
   /// Whether pods may be created while some of an earlier attempt exist.
   bool may_create_beside() {
-    if (may_create_ == MayCreate::kMissing) out_.waits_for_room = true;
+    if (may_create_ == MayCreate::kMissing) out_.waits_for_deletion = true;
     return may_create_ == MayCreate::kNextAttempts;
   }
 

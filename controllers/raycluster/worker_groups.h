@@ -31,7 +31,7 @@ namespace tpuslice::raycluster {
 
 enum class MayCreate : std::uint8_t {
   kNothing,
-  kMissing,       ///< No pods while those of an earlier attempt exist: a quota may have no room for both.
+  kMissing,       ///< No pods while those of an earlier attempt exist: a quota may not allow both.
   kNextAttempts,  ///< Everything.
 };
 
@@ -40,7 +40,7 @@ struct WorkerDecision {
     std::vector<PodPtr> pods;  ///< At least one; none is terminating.
     std::string reason;        ///< A sentence.
   };
-  /// Of the pods of one replica, all or the missing ones.
+  /// Creation of pods of one replica, all or the missing ones.
   struct Creation {
     std::shared_ptr<const WorkerPodBuilder> builder;
     std::string group;
@@ -54,8 +54,8 @@ struct WorkerDecision {
   /// Pods are created beside terminating ones, which the garbage collector may be deleting because the cluster was
   /// deleted. So the plan first checks that the cluster is unchanged.
   bool beside_terminating = false;
-  bool waits_for_room = false;      ///< Some pods are not created because of MayCreate::kMissing.
-  std::size_t created_pods = 0;     ///< Of all creates; the next plan creates those beyond kMaxCreatesPerPlan.
+  bool waits_for_deletion = false;  ///< Some pods are not created because of MayCreate::kMissing.
+  std::size_t created_pods = 0;     ///< Number in all creates; the next plan creates those beyond kMaxCreatesPerPlan.
   std::vector<std::string> errors;  ///< Why pods cannot be built from the template of a group.
 };
 

@@ -12,8 +12,8 @@ struct CleanupDecision {
   std::optional<Duration> requeue_after;          ///< Until the next is due.
 };
 
-/// Of a RayJob that is Complete or Failed. Of several policies that are due, the one with the largest impact. The
-/// cluster that spec.clusterSelector names is kept.
+/// The cleanup of a RayJob that is Complete or Failed: of several policies that are due, the one with the largest
+/// impact. The cluster that spec.clusterSelector names is kept.
 [[nodiscard]] CleanupDecision decide_cleanup(const RayJobSpec& spec, const RayJobStatus& status, Timestamp now);
 
 void plan_finished(const RayJobState& state, Draft& draft);

@@ -144,7 +144,7 @@ Result<Object> build_cluster(const RayJobState& state) {
 
 std::string describe_wait(const Object& cluster) {
   const Json& conditions = array_at(cluster.json(), {"status", "conditions"});
-  // In causal order. A cluster without conditions of ours is reconciled by another operator.
+  // The causes in causal order. A cluster without conditions of ours is reconciled by another operator.
   struct Cause {
     std::string_view type;
     std::string_view problem = "False";

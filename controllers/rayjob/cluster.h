@@ -18,7 +18,7 @@ namespace tpuslice::rayjob {
 /// Creates the cluster if there is none, and sets Draft::cluster and the cluster's status. True if all of its pods are
 /// ready, or were once.
 bool ensure_cluster(const RayJobState& state, Draft& draft);
-/// While the job runs: sets Draft::cluster and the cluster's status. An event says that workers are lost.
+/// Sets Draft::cluster and the cluster's status while the job runs. An event says that workers are lost.
 void follow_cluster(const RayJobState& state, Draft& draft);
 
 /// What a cluster that is not ready waits for, from its status.

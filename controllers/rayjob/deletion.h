@@ -9,7 +9,7 @@ namespace tpuslice::rayjob {
 /// Adds the finalizer if it is missing.
 void ensure_finalizer(const RayJobState& state, Draft& draft);
 
-/// Of a RayJob that is being deleted. Whether its spec is valid does not matter.
+/// The plan for a RayJob that is being deleted. Whether its spec is valid does not matter.
 [[nodiscard]] plan::Plan plan_deletion(const RayJobState& state);
 
 }  // namespace tpuslice::rayjob

@@ -14,7 +14,7 @@
 namespace tpuslice::rayjob {
 namespace {
 
-/// That of the cluster, with upstream's name and labels.
+/// The head service of the cluster, with upstream's name and labels.
 Object build_head_service(const RayJobState& state, const Object& cluster) {
   const RayJobSpec& spec = state.spec;
   const raycluster::RayClusterSpec cluster_spec = raycluster::RayClusterSpec::read(cluster);
@@ -44,9 +44,9 @@ void ensure_head_service(const RayJobState& state, Draft& draft) {
   const ObjectView* live = state.usable_cluster();
   if (state.spec.selects_cluster || live == nullptr) return;
   Object desired = build_head_service(state, live->object());
-  const plan::ServiceDecision decision = plan::decide_service(desired.json(), state.seen.service.get());
+  const plan::ChildDecision decision = plan::decide_service(desired.json(), state.seen.service.get());
   const std::string name = desired.key().to_string();
-  using enum plan::ServiceDecision::Kind;
+  using enum plan::ChildDecision::Kind;
   const auto& failure = state.seen.last_failure;
   if ((decision.kind == kCreate || decision.kind == kPatch) && failure && failure->reason == kFailedService) {
     draft.children = {failure->reason, failure->message};

@@ -17,7 +17,8 @@ struct HttpSubmission {
 /// None in other modes, and once the job was seen.
 [[nodiscard]] HttpSubmission find_submission(const RayJobState& state);
 
-/// States the answered POST again: it is not sent again, and its answer is kept.
+/// Puts the POST that was answered into this plan's requests too: WorkloadClient keeps its answer and does not send it
+/// again.
 void keep_answer(const HttpSubmission& last, Draft& draft);
 
 /// Adds the POST that is wanted now to the requests of the plan. A job that Ray has accepted is PENDING; one that Ray

@@ -15,14 +15,14 @@ namespace tpuslice::rayjob {
 
 struct RayJobObserved {
   Typed<RayJobSpec> job;
-  /// With the name of the status, or of spec.clusterSelector, of any owner; null without one.
+  /// The cluster with the name of the status, or of spec.clusterSelector, of any owner; null without one.
   std::shared_ptr<const ObjectView> cluster;
-  std::vector<std::shared_ptr<const PodView>> pods;  ///< Of the cluster of that name, also when it is deleted.
+  std::vector<std::shared_ptr<const PodView>> pods;  ///< Pods of the cluster of that name, also when it is deleted.
   /// The Job with the submitter's name, of any owner; null without one.
   std::shared_ptr<const JobView> submitter;
   /// The service with the name of head_service_name(), of any owner; null without one.
   std::shared_ptr<const ObjectView> service;
-  plan::WorkloadAnswers answers;  ///< Of the dashboard.
+  plan::WorkloadAnswers answers;  ///< Answers of the dashboard.
   Timestamp now;
   std::optional<plan::Failure> last_failure;
 };

@@ -53,7 +53,7 @@ runtime::Controller& add_rayjob(runtime::Manager& manager, runtime::SendToWorklo
     }
     return out;
   });
-  // Of worker pods, only the deletion of the last one matters, and only to the RayJob that created their cluster.
+  // Only the deletion of the last worker pod matters, and only to the RayJob that created their cluster.
   controller.watches<PodView>(pods, [by_cluster, by_created_cluster](const PodView& pod) {
     const auto cluster = index_cluster_of_pod(pod);
     const bool is_head = pod.label(raycluster::kRayNodeType) == raycluster::kHeadNode;

@@ -9,7 +9,7 @@ namespace tpuslice::rayjob {
 
 struct Options {
   std::string cluster_domain = "cluster.local";  ///< DNS suffix of services.
-  bool head_cluster_ip = false;                  ///< As raycluster::Options::head_cluster_ip.
+  bool head_cluster_ip = false;                  ///< The same as raycluster::Options::head_cluster_ip.
   Duration poll = std::chrono::seconds(3);       ///< How often the dashboard is asked for the job's status.
   /// The RayJob fails when the dashboard has not responded for this long.
   Duration status_check_timeout = std::chrono::minutes(5);

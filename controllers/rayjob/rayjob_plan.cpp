@@ -89,7 +89,7 @@ void plan_state(const RayJobState& state, Draft& draft) {
 
 Result<plan::Plan> plan_rayjob(const RayJobObserved& seen, const Options& options) {
   const RayJobState state(seen, options);
-  if (state.spec.managed_elsewhere()) return plan::Plan{};
+  if (state.spec.managed_by_other()) return plan::Plan{};
   if (seen.job.deletion_timestamp()) return plan_deletion(state);
   Draft draft(state);
   plan_state(state, draft);

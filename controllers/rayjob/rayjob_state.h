@@ -24,7 +24,7 @@ struct RayJobState {
   const RayJobObserved& seen;
   const Options& options;
   const RayJobSpec& spec;
-  const RayJobStatus status;  ///< As observed, before this plan.
+  const RayJobStatus status;  ///< The status as observed, before this plan.
   /// Why the spec is not carried out. A RayJob that has begun is followed to its end, but no child is created for it.
   const Problem refusal;
 

@@ -10,7 +10,7 @@ std::optional<Timestamp> time_at(const Json& status, std::initializer_list<std::
   return parse_rfc3339(string_at(status, path));
 }
 
-/// Like Go's omitempty.
+/// Sets a member unless it is empty, like Go's omitempty.
 void put(Json& status, const char* name, const std::string& value) {
   if (value.empty()) {
     status.erase(name);

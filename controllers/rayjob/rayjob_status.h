@@ -18,7 +18,7 @@ struct RayJobStatus {
   std::string dashboard_url;
   std::string reason;
   std::string message;
-  std::optional<Timestamp> started;  ///< Of this attempt.
+  std::optional<Timestamp> started;  ///< Start of this attempt.
   std::optional<Timestamp> ended;
   std::optional<Timestamp> check_failing_since;  ///< jobStatusCheckFailureStartTime
   std::optional<Timestamp> job_started;          ///< rayJobInfo, by Ray.

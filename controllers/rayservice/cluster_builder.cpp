@@ -15,7 +15,7 @@ Json config_annotations(const ConfigHash& config) {
   Json out = Json::object();
   out[std::string(kClusterHash)] = config.whole();
   out[std::string(kNumberOfGroups)] = std::to_string(config.groups());
-  out[std::string(kHashMaker)] = raycluster::kHashVersion;
+  out[std::string(kClusterHashVersion)] = raycluster::kHashVersion;
   out[std::string(kReplicas)] = config.replicas().dump();
   return out;
 }

@@ -35,7 +35,7 @@ class Clusters {
   [[nodiscard]] const std::vector<Cluster>& all() const { return all_; }
   /// Null if there is none of this name, or it is terminating.
   [[nodiscard]] const Cluster* find_alive(std::string_view name) const;
-  /// Also a terminating one.
+  /// The cluster of this name, which may be terminating.
   [[nodiscard]] const Cluster* find(std::string_view name) const;
 
  private:

@@ -51,6 +51,8 @@ bool ConfigHash::appends_groups(const Cluster& cluster) const {
   return hash_of(shorter) == hash;
 }
 
-bool is_of_other_operator(const Cluster& cluster) { return cluster.annotation(kHashMaker) != raycluster::kHashVersion; }
+bool is_of_other_operator(const Cluster& cluster) {
+  return cluster.annotation(kClusterHashVersion) != raycluster::kHashVersion;
+}
 
 }  // namespace tpuslice::rayservice

@@ -2,7 +2,7 @@
 //
 // As upstream, numbers of replicas, workersToDelete, the upgrade strategy, `suspend`, tolerations and scheduling gates
 // do not count: raycluster::spec_hash(). The hash is our own, so it is compared only with those of clusters whose
-// annotation kHashMaker says that it is. A cluster of another operator is brought up to date in place.
+// annotation kClusterHashVersion says that it is. A cluster of another operator is brought up to date in place.
 #pragma once
 
 #include <cstddef>

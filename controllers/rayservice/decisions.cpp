@@ -8,7 +8,7 @@ namespace tpuslice::rayservice {
 namespace {
 
 bool are_usable(const std::vector<Service>& services) {
-  using enum plan::ServiceDecision::Kind;
+  using enum plan::ChildDecision::Kind;
   return std::ranges::none_of(services, [](const Service& service) {
     return service.decision.kind == kWait || service.decision.kind == kConflict;
   });

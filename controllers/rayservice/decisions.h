@@ -19,7 +19,7 @@ namespace tpuslice::rayservice {
 struct Decisions {
   ClusterChoice choice;           ///< Before a promotion.
   std::optional<Object> create;   ///< A cluster.
-  ClusterUpdate update;           ///< Of choice.newest().
+  ClusterUpdate update;           ///< Update of choice.newest().
   std::optional<Serving> active;  ///< What the clusters serve; nothing without such a cluster.
   std::optional<Serving> pending;
   std::vector<ServeLabel> labels;
@@ -29,7 +29,7 @@ struct Decisions {
   RetirementDecision retirement;
   std::vector<plan::WorkloadRequest> requests;
 
-  /// Of the newest cluster; nothing without.
+  /// What the newest cluster serves; nothing without one.
   [[nodiscard]] const std::optional<Serving>& newest() const {
     return choice.newest() == choice.active ? active : pending;
   }

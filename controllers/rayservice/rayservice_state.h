@@ -22,7 +22,7 @@ struct RayServiceState {
 
   const RayServiceObserved& seen;
   const RayServiceSpec& spec;
-  const Json status;  ///< As observed, before this plan.
+  const Json status;  ///< The status as observed, before this plan.
   const Clusters clusters;
 };
 

@@ -8,7 +8,7 @@
 namespace tpuslice::rayservice {
 namespace {
 
-/// Like Go's omitempty: absent instead of empty.
+/// Sets a member unless it is empty, like Go's omitempty.
 void put_member(Json& json, const char* name, Json value) {
   const bool zero = value.is_null() || value == 0 || value == "" || (value.is_structured() && value.empty());
   if (zero) {
@@ -39,7 +39,7 @@ Json applications_json(const ray::ServeInfo& info) {
   return out;
 }
 
-/// Of the active or pending cluster. What is unknown stays as it was.
+/// Status of the active or pending cluster. What is unknown stays as it was.
 Json cluster_status(const RayServiceState& state, const std::string& name, const std::optional<Serving>& serving) {
   Json out = Json::object();
   if (name.empty()) return out;

@@ -14,11 +14,11 @@ namespace tpuslice::rayservice {
 [[nodiscard]] Json next_status(const RayServiceState& state, const Decisions& decisions, const Problem& refusal,
                                plan::Changes& changes);
 
-/// In a phase other than kRunning.
+/// The status in a phase other than kRunning.
 [[nodiscard]] Json suspension_status(const RayServiceState& state, SuspendPhase phase, const Problem& refusal,
                                      plan::Changes& changes);
 
-/// For has_timed_out(): the present status, for the present generation.
+/// The status for has_timed_out(): the present status, for the present generation.
 [[nodiscard]] Json timed_out_status(const RayServiceState& state, const Problem& refusal, plan::Changes& changes);
 
 /// The service did not become ready within its initializing timeout. Final: it is deleted, or suspended and resumed.

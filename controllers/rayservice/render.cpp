@@ -157,8 +157,8 @@ void add_labels(const Decisions& decisions, Changes& changes) {
 }
 
 void add_service(const Service& service, Changes& changes) {
-  using enum plan::ServiceDecision::Kind;
-  const plan::ServiceDecision& decision = service.decision;
+  using enum plan::ChildDecision::Kind;
+  const plan::ChildDecision& decision = service.decision;
   const ObjectKey key = service.desired.key();
   if (decision.kind == kConflict) {
     changes.reasons.push_back(decision.conflict);

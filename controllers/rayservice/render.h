@@ -8,7 +8,7 @@ namespace tpuslice::rayservice {
 
 [[nodiscard]] plan::Plan render(const RayServiceState& state, const Decisions& decisions, const Problem& refusal);
 
-/// In a phase other than kRunning.
+/// The plan in a phase other than kRunning.
 [[nodiscard]] plan::Plan render_suspension(const RayServiceState& state, SuspendPhase phase, const Problem& refusal);
 
 /// The initializing timeout has passed: its clusters are deleted.

@@ -1,4 +1,4 @@
-// Retirement: RayClusters that are not used any more are deleted.
+// Retirement: RayClusters that are no longer used are deleted.
 //
 // One that served stays for rayClusterDeletionDelaySeconds, so that requests that are under way end; the time of its
 // deletion is recorded on it. One that did not serve is deleted at once: it only occupies nodes.

@@ -14,7 +14,7 @@ namespace tpuslice::rayservice {
 
 struct ServeConfig {
   Json json;         ///< Body of the request; without serveConfigV2 a configuration without applications.
-  std::string hash;  ///< Of it.
+  std::string hash;  ///< Hash of the configuration.
   std::vector<std::string> applications;                  ///< Names, as the dashboard reports them.
   std::map<std::string, std::string> application_hashes;  ///< ray::application_hash() of each, by name.
 };

@@ -91,7 +91,7 @@ Service decide(const RayServiceState& state, Object desired, const Decide& decid
   const ObjectView* live = find_service(state.seen, desired.name());
   Service out{std::move(desired), {}, live == nullptr ? std::string() : live->uid};
   out.decision = decide_by_live(out.desired.json(), live);
-  if (out.decision.kind == plan::ServiceDecision::Kind::kConflict) {
+  if (out.decision.kind == plan::ChildDecision::Kind::kConflict) {
     out.decision.conflict +=
         fmt::format(", but RayService {} needs that name: delete or rename one of them", state.spec.key.to_string());
   }

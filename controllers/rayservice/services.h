@@ -21,8 +21,8 @@ namespace tpuslice::rayservice {
 
 struct Service {
   Object desired;
-  plan::ServiceDecision decision;
-  std::string uid;  ///< Of the live service; empty without.
+  plan::ChildDecision decision;
+  std::string uid;  ///< UID of the live service; empty without.
 };
 /// Head service and serve service, so that they select `cluster`. The head service is that of the cluster under another
 /// name; the serve service selects pods by the label ray.io/serve and has the ports of the head named serve or serve-*,

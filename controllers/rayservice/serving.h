@@ -22,7 +22,7 @@ namespace tpuslice::rayservice {
 
 struct Serving {
   std::vector<plan::WorkloadRequest> requests;
-  /// As reported last; nothing while unknown, such as after a restart of the operator.
+  /// The applications that were reported last; nothing while unknown, such as after a restart of the operator.
   std::optional<ray::ServeInfo> info;
   bool current = false;               ///< `info` is what the cluster reports now, after the last configuration.
   std::optional<ServeRecord> record;  ///< To write.

@@ -38,7 +38,7 @@ class ServiceConditions {
                   {std::string(type), std::string(status), std::string(reason), std::move(message), generation},
                   state_.seen.now);
   }
-  /// As set(), but lastTransitionTime becomes now even if the status does not change.
+  /// Sets a condition as set() does, but lastTransitionTime becomes now even if the status does not change.
   void begin(std::string_view type, std::string_view status, std::string_view reason, std::string message) {
     remove_condition(conditions_, type);
     set(type, status, reason, std::move(message));
@@ -150,8 +150,8 @@ Problem serve_problem(const ConditionInput& input) {
   return serving->problem;
 }
 
-std::string_view service_progress(plan::ServiceDecision::Kind kind) {
-  using enum plan::ServiceDecision::Kind;
+std::string_view service_progress(plan::ChildDecision::Kind kind) {
+  using enum plan::ChildDecision::Kind;
   switch (kind) {
     case kCreate:
       return "is being created";

@@ -8,13 +8,13 @@
 namespace tpuslice::rayservice {
 namespace {
 
-/// Made from the config, or like it but for groups at its end.
+/// Whether the cluster was made from the config, or differs from it only in groups added at its end.
 bool has_config(const Cluster& cluster, const ConfigHash& config) {
   return config.matches(cluster) || config.appends_groups(cluster);
 }
 
-/// A cluster of this config that is not in use, such as one whose creation was not recorded any more, or that an
-/// upgrade replaced just now.
+/// A cluster of this config that is not in use, such as one that was created by a plan whose status was not
+/// written, or that an upgrade replaced just now.
 const Cluster* find_unused(const RayServiceState& state, const ClusterChoice& choice, const ConfigHash& config) {
   const auto found = std::ranges::find_if(state.clusters.all(), [&](const Cluster& cluster) {
     return !cluster.terminating() && &cluster != choice.active && &cluster != choice.pending && config.matches(cluster);

@@ -33,7 +33,7 @@ class AnyStore {
   [[nodiscard]] virtual std::optional<Entry> entry(const ObjectKey& key) const = 0;
   /// The newest revision that the store reflects, bookmarks included.
   [[nodiscard]] virtual std::uint64_t revision() const = 0;
-  /// False until the first list is complete, and while the type is not served any more: then it has the last objects.
+  /// False until the first list is complete, and while the type is no longer served: then it has the last objects.
   [[nodiscard]] virtual bool synced() const = 0;
 
  private:

@@ -17,8 +17,8 @@ class ChangeLog {
  public:
   using Ptr = std::shared_ptr<const View>;
 
-  struct Changes {
-    /// In order; `before` is null for an addition, `after` for a deletion.
+  struct Taken {
+    /// The changes in order; `before` is null for an addition, `after` for a deletion.
     std::vector<std::pair<Ptr, Ptr>> list;
     bool complete = true;  ///< False: more than kMaxChanges, and `list` is empty. Everything may have changed.
   };
@@ -36,7 +36,7 @@ class ChangeLog {
     changes_ = {};
   }
   /// The changes since the last call.
-  [[nodiscard]] Changes take() TPUSLICE_EXCLUDES(mutex_) {
+  [[nodiscard]] Taken take() TPUSLICE_EXCLUDES(mutex_) {
     const MutexLock lock(mutex_);
     return std::exchange(changes_, {});
   }
@@ -55,7 +55,7 @@ class ChangeLog {
  private:
   Mutex mutex_;
   bool recording_ TPUSLICE_GUARDED_BY(mutex_) = false;
-  Changes changes_ TPUSLICE_GUARDED_BY(mutex_);
+  Taken changes_ TPUSLICE_GUARDED_BY(mutex_);
 };
 
 }  // namespace tpuslice::runtime

@@ -78,8 +78,8 @@ class Controller {
   template <typename View>
   void watches(Store<View>& store, KeyFunction<View> keys = {});
 
-  /// As watches(), for children of a type that only some objects have: the controller does not wait until the store is
-  /// synced.
+  /// Does what watches() does for children of a type that only some objects have: the controller does not wait until
+  /// the store is synced.
   template <typename View>
   void watches_optional(Store<View>& store, KeyFunction<View> keys = {});
 
@@ -95,7 +95,7 @@ class Controller {
 
   /// Reconciles one key, if one is due. False if none was.
   bool step(Instant now, const std::stop_token& stop);
-  /// Of the key of the query, or of its namespace's keys that are in the queue or were planned lately.
+  /// Reports of the key of the query, or of its namespace's keys that are in the queue or were planned lately.
   [[nodiscard]] std::vector<KeyReport> report(const KeyQuery& query) const;
   /// When step() will have a key.
   [[nodiscard]] Instant next_due() const { return queue_.next_due(); }
@@ -120,7 +120,8 @@ class Controller {
               const std::stop_token& stop);
   void failed(const ObjectKey& key, const Error& error, const std::optional<plan::Failure>& failure, ReconcileLog& log,
               const std::stop_token& stop);
-  /// For plans whose writes back off one by one. True if some have failed: the key is planned again when they are due.
+  /// Records plans whose writes back off one by one. True if some have failed: the key is planned again when they are
+  /// due.
   bool record_writes(const ObjectKey& key, const plan::Plan& plan, const ExecutionReport& report, ReconcileLog& log);
   void report_error(const Error& error, ReconcileLog& log);
   [[nodiscard]] Target target(const ObjectKey& key) const;
@@ -155,7 +156,7 @@ class Controller {
 
   mutable Mutex mutex_;
   std::unordered_map<ObjectKey, plan::Failure> failures_ TPUSLICE_GUARDED_BY(mutex_);
-  std::unordered_map<ObjectKey, Instant> counts_written_ TPUSLICE_GUARDED_BY(mutex_);  ///< Of objects that exist.
+  std::unordered_map<ObjectKey, Instant> counts_written_ TPUSLICE_GUARDED_BY(mutex_);  ///< Times of objects that exist.
 };
 
 template <typename View>

@@ -86,9 +86,9 @@ class EventRecorder final : public EventSink {
   /// The error if it is to be sent again later.
   std::optional<Error> send(Known& known, const std::stop_token& stop);
   std::optional<Error> write(Known& known, const std::stop_token& stop);
-  /// Of an Event that exists.
+  /// Writes the series of an Event that exists.
   std::optional<Error> write_series(const Known& known, const std::stop_token& stop);
-  /// Makes room for one more.
+  /// Removes the series that is the oldest.
   void forget_oldest_series();
   void forget_oldest_bucket(Instant now);
   /// Ends series without recent events, refreshes the others. Returns when it must be called next.

@@ -53,9 +53,9 @@ bool is_failure(const Error& error) {
   return error.code() != ErrorCode::kConflict && error.code() != ErrorCode::kCancelled;
 }
 
-/// Of several errors, the first of the highest rank decides when the plan is made again: errors that may pass before
-/// those that only a change resolves, so that one refused object does not delay the others; conflicts and
-/// cancellations last, since they are not reported.
+/// The rank of an error. The first of the highest rank decides when the plan is made again: errors that may pass before
+/// those that only a change resolves, so that one refused object does not delay the others; conflicts and cancellations
+/// last, since they are not reported.
 int rank(const Error& error) {
   if (!is_failure(error)) return 0;
   return is_terminal(error) ? 1 : 2;

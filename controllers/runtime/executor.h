@@ -37,18 +37,19 @@ enum class Outcome : std::uint8_t {
 
 struct ActionReport {
   Outcome outcome = Outcome::kSkipped;
-  std::optional<Error> error;  ///< Of kFailed.
+  std::optional<Error> error;  ///< The error of kFailed.
   std::optional<Write> write;  ///< For the write ledger.
   std::size_t bytes = 0;       ///< Size of the body of a create, approximately.
 };
 
 struct ExecutionReport {
   std::vector<std::vector<ActionReport>> stages;  ///< One entry for each action, as in the plan.
-  std::vector<Write> writes;                      ///< Of all actions and of the status.
+  std::vector<Write> writes;                      ///< Writes of all actions and of the status.
   bool status_written = false;
-  /// Of the actions, or of the status patch; of several the one that should be retried first.
+  /// Error of the actions, or of the status patch; of several the one that should be retried first.
   std::optional<Error> error;
-  /// Of the first action that failed. Input of the next plan; absent for conflicts, which do not depend on the object.
+  /// Failure of the first action that failed. Input of the next plan; absent for conflicts, which do not depend on the
+  /// object.
   std::optional<plan::Failure> failure;
 
   /// True if `plan` has actions on this object and all of them succeeded. `type`: of the object; absent: any.
@@ -73,7 +74,7 @@ struct ExecutorOptions {
 /// create whose reply was lost can be repeated. Missing labels are added to that object, since watches select by them.
 /// A Secret with a random token is created only if there is none of its name; it needs no permission to read Secrets.
 /// A delete of an object that does not exist or has another uid succeeds. A status patch that replaces a list is a
-/// Conflict if the object has changed since it was observed, but for the plan's own writes.
+/// Conflict if the object has changed since it was observed, other than by the plan's own writes.
 ///
 /// Thread-safe.
 class Executor {

@@ -23,7 +23,7 @@ class FencedWriter final : public client::Writer {
   /// `writer` outlives it.
   FencedWriter(client::Writer& writer, LeaseLeft lease_left) : writer_(writer), lease_left_(std::move(lease_left)) {}
 
-  // Also return Cancelled when this replica no longer leads.
+  // These also return Cancelled when this replica no longer leads.
   Result<Object> create(const ResourceType& type, const Object& object, const client::CreateOptions& options,
                         std::stop_token stop) override;
   Result<Object> create_text(const ResourceType& type, const ObjectKey& key, std::string object,

@@ -14,7 +14,7 @@
 
 namespace tpuslice::runtime {
 
-/// Where a key is in the work queue.
+/// A key in the work queue, and its state there.
 struct QueuedKey {
   enum class State : std::uint8_t { kIdle, kQueued, kRunning, kScheduled };
   State state = State::kIdle;
@@ -38,7 +38,7 @@ struct KeyReport {
   std::size_t unseen_writes = 0;      ///< The key waits until the stores show them.
 };
 
-/// Which keys are reported. Empty texts match all.
+/// The keys that are reported. Empty texts match all.
 struct KeyQuery {
   std::string controller;
   std::string namespace_name;
@@ -46,8 +46,8 @@ struct KeyQuery {
   std::size_t limit = 100;
 };
 
-/// From the parameters controller, namespace, name and limit of a request's target. Errors: InvalidArgument for others,
-/// and for a limit that is not a number from 1 to 1000.
+/// Reads the parameters controller, namespace, name and limit of a request's target. Errors: InvalidArgument for
+/// others, and for a limit that is not a number from 1 to 1000.
 [[nodiscard]] Result<KeyQuery> parse_key_query(std::string_view target);
 
 /// A JSON object with the member `keys`, a list of reports.

@@ -18,7 +18,7 @@ namespace tpuslice::runtime {
 struct ElectionOptions {
   std::string namespace_name = "tpu-slice-system";
   std::string name = "tpu-slice-operator";
-  std::string identity = {};                     ///< Of this replica, unique: "<pod>_<random>".
+  std::string identity = {};                     ///< Identity of this replica, unique: "<pod>_<random>".
   Duration lease = std::chrono::seconds(15);     ///< Others may take over if it is not renewed for this long.
   Duration renew_by = std::chrono::seconds(10);  ///< Leader work stops if not renewed within this; < lease.
   Duration retry = std::chrono::seconds(2);      ///< Gap between attempts; < renew_by.
@@ -52,7 +52,7 @@ class LeaderElector {
 
   /// True while the lease is held and was renewed in time. May turn false while step() waits for an answer.
   [[nodiscard]] bool leading(Instant now) const TPUSLICE_EXCLUDES(mutex_);
-  /// While leading(): how long no other replica can acquire the lease; else zero.
+  /// How long no other replica can acquire the lease, while leading(); else zero.
   [[nodiscard]] Duration lease_left(Instant now) const TPUSLICE_EXCLUDES(mutex_);
   /// True while the lease is held but not renewed in time, and once it is lost for good.
   [[nodiscard]] bool lost(Instant now) const TPUSLICE_EXCLUDES(mutex_);
@@ -88,7 +88,7 @@ class LeaderElector {
 
   // Used by the stepping thread only.
   std::function<void(const Object& lease)> on_won_;
-  std::optional<Object> lease_;  ///< As last read or written.
+  std::optional<Object> lease_;  ///< The Lease as last read or written.
   Instant observed_at_;          ///< When its spec last changed.
   Instant due_ = Instant::min();
   bool may_acquire_ = false;  ///< options_.may_acquire() was true since the lease was lost last.

@@ -114,11 +114,12 @@ void Manager::keep_annotations(std::initializer_list<std::string_view> prefixes)
 bool Manager::report_quarantined(const QuarantinedObject& object) {
   if (!leading()) return false;
   const ResourceType& type = object.type;
-  const bool no_room = object.error.reason() == kNoRoom;
-  const std::string_view what = no_room ? "The operator has no memory for the object and leaves it as it is"
-                                        : "The operator cannot read this version of the object and leaves it as it is";
+  const bool over_budget = object.error.reason() == kOverMemoryBudget;
+  const std::string_view what = over_budget
+                                    ? "The operator has no memory for the object and leaves it as it is"
+                                    : "The operator cannot read this version of the object and leaves it as it is";
   events_.record({type.api_version(), std::string(type.kind), object.key, object.uid, {}},
-                 {plan::EventType::kWarning, no_room ? "MemoryBudgetExceeded" : "FailedDecode", "Decode",
+                 {plan::EventType::kWarning, over_budget ? "MemoryBudgetExceeded" : "FailedDecode", "Decode",
                   fmt::format("{}: {}", what, object.error.message()), std::nullopt});
   return true;
 }
@@ -231,7 +232,7 @@ void Manager::run(const std::stop_token& stop) {
 
 void Manager::run_controllers(const std::stop_token& stop) {
   RunningControllers running;
-  Workers requests;  // Of the workload client.
+  Workers requests;  // Threads of the workload client.
   FreeMemoryReturner free_memory;
   Instant trim_due = clock_.now() + kTrimInterval;
   Instant resync_due = clock_.now() + random_.jitter(options_.resync, kResyncJitter);

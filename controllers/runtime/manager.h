@@ -59,7 +59,7 @@ struct ManagerOptions {
   WatchMachineOptions watch;
   std::size_t action_threads = 16;  ///< Shared by all workers; 0: actions run one after another, in order.
   std::size_t memory_budget = kDefaultMemoryBudget;  ///< Bytes that the objects in all stores may take.
-  std::uint64_t seed = 1;                            ///< Of all jitter.
+  std::uint64_t seed = 1;                            ///< Seed of all jitter.
   /// Every object is planned again after this long, or up to a tenth longer. Finds what a missed event has hidden.
   Duration resync = std::chrono::hours(10);
   /// How long running plans may take after stop. With twice `shutdown_timeout`, less than the pod's grace period.
@@ -87,8 +87,9 @@ class Manager {
   /// objects, that one is returned: a store may hold more than was asked for.
   template <typename View>
   Store<View>& store(const ResourceType& type, const WatchScope& scope = {});
-  /// As store(), for a type that only some objects need: ready() does not wait for it, so that an operator without the
-  /// permission to watch it serves the others. Readers must check synced() first. See Controller::watches_optional().
+  /// The same as store(), for a type that only some objects need: ready() does not wait for it, so that an operator
+  /// without the permission to watch it serves the others. Readers must check synced() first. See
+  /// Controller::watches_optional().
   template <typename View>
   Store<View>& optional_store(const ResourceType& type, const WatchScope& scope = {});
   /// Stores that together hold the pods with `label` of all namespaces. Reuses earlier pod stores of all namespaces
@@ -124,7 +125,7 @@ class Manager {
   [[nodiscard]] bool ready() const;
   /// The resources for which ready() waits.
   [[nodiscard]] std::vector<std::string> not_synced() const;
-  /// What is not watched any more, and for how long: "pods for 75 s". Thread-safe.
+  /// What is no longer watched, and for how long: "pods for 75 s". Thread-safe.
   [[nodiscard]] std::vector<std::string> broken_watches() const;
   /// What the controllers know of the keys of the query. Thread-safe.
   [[nodiscard]] std::vector<KeyReport> report(const KeyQuery& query) const;

@@ -5,8 +5,8 @@
 namespace tpuslice::runtime {
 namespace {
 
-/// Of what is left, in halves. One namespace alone gets 2/3 of the budget for new objects, 5/7 with their growth, and
-/// 3/4 with minimal views.
+/// The multiple, in halves, of what is left. One namespace alone gets 2/3 of the budget for new objects, 5/7 with their
+/// growth, and 3/4 with minimal views.
 std::size_t halves_of(MemoryBudget::Purpose purpose) {
   switch (purpose) {
     case MemoryBudget::Purpose::kNewObject:
@@ -56,8 +56,8 @@ void MemoryBudget::replace(const std::string& namespace_name, std::size_t before
   if (!right) report_wrong_count(namespace_name);
 }
 
-bool MemoryBudget::has_room(const std::string& namespace_name, std::size_t before, std::size_t after,
-                            Purpose purpose) const {
+bool MemoryBudget::fits(const std::string& namespace_name, std::size_t before, std::size_t after,
+                        Purpose purpose) const {
   const MutexLock lock(mutex_);
   return fits_locked(namespace_name, before, after, purpose);
 }
@@ -72,7 +72,7 @@ bool MemoryBudget::fits_locked(const std::string& namespace_name, std::size_t be
   if (after <= before || namespace_name.empty()) return true;
   const std::size_t total = count_after(total_, before, after);
   if (total > bytes_) return false;
-  // Of the state after the change: a refused object is refused again while nothing else has changed.
+  // The rule applies to the state after the change: a refused object is refused again while nothing else has changed.
   return 2 * count_after(used_locked(namespace_name), before, after) <= halves_of(purpose) * (bytes_ - total);
 }
 

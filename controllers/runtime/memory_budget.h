@@ -15,7 +15,7 @@
 
 namespace tpuslice::runtime {
 
-/// The rule: a namespace may take room only while it has not more than a multiple of what is then left of the whole
+/// The rule: a namespace may take bytes only while it has not more than a multiple of what is then left of the whole
 /// budget, as shared-memory switches share their buffers between ports ("Dynamic queue length thresholds for
 /// shared-memory packet switches", 1998). So one namespace gets a large part of an idle budget, those that fill it
 /// together get equal parts, and each leaves a part of what it finds. Nothing is evicted: a namespace above its
@@ -25,8 +25,8 @@ namespace tpuslice::runtime {
 /// Thread-safe.
 class MemoryBudget {
  public:
-  /// What the room is for. The later ones have more of it: known objects can grow, as their status does, when there is
-  /// none for new ones, and objects that have no room keep a minimal view.
+  /// What the bytes are for. The later purposes may use more of them: known objects can grow, as their status does,
+  /// when new ones no longer fit, and objects that do not fit keep a minimal view.
   enum class Purpose : std::uint8_t { kNewObject, kKnownObject, kMinimalView };
 
   explicit MemoryBudget(std::size_t bytes, Logger log = Logger()) : bytes_(bytes), log_(std::move(log)) {}
@@ -35,15 +35,15 @@ class MemoryBudget {
   [[nodiscard]] std::size_t used() const TPUSLICE_EXCLUDES(mutex_);
   [[nodiscard]] std::size_t used(const std::string& namespace_name) const TPUSLICE_EXCLUDES(mutex_);
 
-  /// What counted `before` bytes, 0 if it is new, shall count `after`. False, and nothing is changed, if its namespace
-  /// has no room for it.
+  /// What counted `before` bytes, 0 if it is new, shall count `after`. False, and nothing is changed, if that does
+  /// not fit into the budget of its namespace.
   [[nodiscard]] bool try_replace(const std::string& namespace_name, std::size_t before, std::size_t after,
                                  Purpose purpose) TPUSLICE_EXCLUDES(mutex_);
   /// The same without a limit.
   void replace(const std::string& namespace_name, std::size_t before, std::size_t after) TPUSLICE_EXCLUDES(mutex_);
   /// Whether try_replace() would succeed.
-  [[nodiscard]] bool has_room(const std::string& namespace_name, std::size_t before, std::size_t after,
-                              Purpose purpose) const TPUSLICE_EXCLUDES(mutex_);
+  [[nodiscard]] bool fits(const std::string& namespace_name, std::size_t before, std::size_t after,
+                          Purpose purpose) const TPUSLICE_EXCLUDES(mutex_);
 
   /// Calls `decode`, which needs much memory for a moment: one at a time, of all watches.
   template <typename Decode>

@@ -21,7 +21,7 @@ void read_limit(const std::string& path, std::optional<std::size_t>& limit) {
   limit = std::min(limit.value_or(kUnlimited), bytes);
 }
 
-/// Of `cgroup` and those around it. In a container, what it has above its own may not be mounted.
+/// Reads the limits of `cgroup` and those around it. In a container, what it has above its own may not be mounted.
 void read_limits(const std::string& mount, std::string cgroup, const char* file, std::optional<std::size_t>& limit) {
   for (;;) {
     while (cgroup.ends_with('/')) cgroup.pop_back();

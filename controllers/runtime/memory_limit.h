@@ -12,11 +12,12 @@ namespace tpuslice::runtime {
 [[nodiscard]] std::optional<std::size_t> memory_limit(const std::string& mount = "/sys/fs/cgroup",
                                                       const std::string& self = "/proc/self/cgroup");
 
-/// Without a limit: as for one of 1 GiB.
+/// The budget without a limit: as for one of 1 GiB.
 inline constexpr std::size_t kDefaultMemoryBudget = 384U << 20U;
 
-/// Of the rest, admission reviews may take a tenth of the shipped limit (webhook/webhook_server.cpp); programs, plans,
-/// lists that are read, and what the allocator does not return take the other half.
+/// The memory budget for a limit. Of the rest, admission reviews may take a tenth of the shipped limit
+/// (webhook/webhook_server.cpp); programs, plans, lists that are read, and what the allocator does not return take the
+/// other half.
 [[nodiscard]] std::size_t memory_budget_of(std::optional<std::size_t> limit);
 
 }  // namespace tpuslice::runtime

@@ -6,7 +6,7 @@
 namespace tpuslice::runtime {
 namespace {
 
-/// Of two versions of one pod, the newer is first.
+/// The newer of two versions of one pod is first.
 bool comes_before(const PodStore::Ptr& a, const PodStore::Ptr& b) {
   if (a->key != b->key) return a->key < b->key;
   return revision_of(a->resource_version) > revision_of(b->resource_version);

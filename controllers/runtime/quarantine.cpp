@@ -10,7 +10,7 @@ constexpr Duration kFirstLogInterval = std::chrono::minutes(1);
 constexpr Duration kMaxLogInterval = std::chrono::hours(1);
 /// How often unreported objects are tried again.
 constexpr Duration kReportInterval = std::chrono::seconds(5);
-/// Of one watch. Further objects are only counted.
+/// Maximum of one watch. Further objects are only counted.
 constexpr std::size_t kMaxEntries = 500;
 
 }  // namespace

@@ -19,7 +19,7 @@ namespace tpuslice::runtime {
 /// not affected.
 struct QuarantinedObject {
   ResourceType type;
-  ObjectKey key;  ///< As far as it can be read; so is the uid.
+  ObjectKey key;  ///< The key as far as it can be read; so is the uid.
   std::string uid;
   Error error;
 };
@@ -55,13 +55,13 @@ class Quarantine {
     bool current = true;  ///< The last version could not be read.
     bool reported = false;
     std::uint64_t list = 0;
-    std::uint64_t versions = 0;  ///< Since it was last logged.
+    std::uint64_t versions = 0;  ///< Number since it was last logged.
     Duration interval = Duration::zero();
     Instant next_log = Instant::min();
     Instant report_at = Instant::min();  ///< Not before, unless it is logged.
   };
 
-  /// Null if there is no room.
+  /// Null if there are too many.
   Entry* find_or_add(const QuarantinedObject& object, Instant now);
   void report(Entry& entry);
 

@@ -13,7 +13,7 @@ namespace tpuslice::runtime {
 /// Used by one thread. A reconcile that logs nothing makes no id.
 class ReconcileLog {
  public:
-  /// Both outlive it.
+  /// `log` and `key` outlive it.
   ReconcileLog(const Logger& log, const ObjectKey& key) : log_(log), key_(key) {}
   ReconcileLog(const ReconcileLog&) = delete;
   ReconcileLog& operator=(const ReconcileLog&) = delete;

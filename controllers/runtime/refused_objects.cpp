@@ -16,9 +16,9 @@ void RefusedObjects::add(const std::string& namespace_name, std::size_t bytes) {
   if (!added) known->second = std::min(known->second, bytes);
 }
 
-bool RefusedObjects::has_room_again() const {
+bool RefusedObjects::fits_again() const {
   return std::ranges::any_of(smallest_, [this](const auto& each) {
-    return budget_.has_room(each.first, 0, each.second, MemoryBudget::Purpose::kNewObject);
+    return budget_.fits(each.first, 0, each.second, MemoryBudget::Purpose::kNewObject);
   });
 }
 
@@ -29,7 +29,7 @@ Error RefusedObjects::error(const ResourceType& type, const ObjectKey& key, std:
       "{}; delete some, or ask the administrator for a larger --memory-budget",
       type.kind, key.to_string(), in_kibibytes(bytes), key.namespace_name,
       in_kibibytes(budget_.used(key.namespace_name)), in_kibibytes(budget_.bytes()), kept);
-  out.with_reason(std::string(kNoRoom));
+  out.with_reason(std::string(kOverMemoryBudget));
   return out;
 }
 

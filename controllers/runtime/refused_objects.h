@@ -1,4 +1,4 @@
-// RefusedObjects: the objects of one watch that had no room, and whether they would have some now.
+// RefusedObjects: the objects of one watch that did not fit into the memory budget, and whether they would now.
 #pragma once
 
 #include <cstddef>
@@ -11,19 +11,19 @@
 
 namespace tpuslice::runtime {
 
-/// Error::reason() of an object that its namespace has no room for.
-inline constexpr std::string_view kNoRoom = "NoRoom";
+/// Error::reason() of an object that does not fit into the memory budget of its namespace.
+inline constexpr std::string_view kOverMemoryBudget = "OverMemoryBudget";
 
 /// Remembers the smallest of each namespace. Not thread-safe.
 class RefusedObjects {
  public:
   explicit RefusedObjects(const MemoryBudget& budget) : budget_(budget) {}
 
-  /// An object of `bytes` had no room.
+  /// An object of `bytes` did not fit.
   void add(const std::string& namespace_name, std::size_t bytes);
   void forget() { smallest_.clear(); }
-  /// Asks for room for the whole object, although its minimal view makes some.
-  [[nodiscard]] bool has_room_again() const;
+  /// Whether the whole object fits now; its minimal view counts, too.
+  [[nodiscard]] bool fits_again() const;
 
   /// Says what is missing and what helps. `kept`: "nothing of it is kept".
   [[nodiscard]] Error error(const ResourceType& type, const ObjectKey& key, std::size_t bytes,

@@ -131,7 +131,7 @@ bool RequestAuthorizer::admit_peer(const std::string& peer_host, Instant now) {
 }
 
 void RequestAuthorizer::remember(const std::string& key, const Decision& decision, Instant now) {
-  make_room(now);
+  drop_decisions(now);
   entries_[key] = {decision, now + (decision.status == 200 ? options_.allowed_ttl : options_.denied_ttl)};
 }
 
@@ -139,7 +139,7 @@ Instant RequestAuthorizer::forget_at(const Entry& entry) const {
   return entry.decision.status == 200 ? entry.expires + options_.remembered : entry.expires;
 }
 
-void RequestAuthorizer::make_room(Instant now) {
+void RequestAuthorizer::drop_decisions(Instant now) {
   std::erase_if(entries_, [&](const auto& each) { return forget_at(each.second) <= now; });
   if (entries_.size() < options_.max_decisions) return;
   const auto oldest = std::ranges::min_element(entries_, {}, [&](const auto& each) {

@@ -27,12 +27,12 @@ inline constexpr ResourceType kSubjectAccessReviews{"authorization.k8s.io", "v1"
                                                     "subjectaccessreviews", false};
 
 struct RequestAuthorizerOptions {
-  Duration allowed_ttl = std::chrono::minutes(1);  ///< As upstream caches a TokenReview.
+  Duration allowed_ttl = std::chrono::minutes(1);  ///< Upstream caches a TokenReview for as long.
   Duration denied_ttl = std::chrono::seconds(10);  ///< A permission that was just granted counts after this time.
   Duration remembered = std::chrono::hours(1);     ///< How long a token and host stay known after their last use.
   std::size_t max_decisions = 256;                 ///< Cached.
   std::size_t max_in_flight = 2;                   ///< Requests that are being reviewed.
-  std::size_t max_unknown_in_flight = 1;           ///< Of these, requests from unknown tokens and hosts.
+  std::size_t max_unknown_in_flight = 1;           ///< Maximum of requests from unknown tokens and hosts among these.
   double known_per_second = 2;  ///< Reviews of tokens that were allowed before; as many of other tokens of their hosts.
   std::size_t max_known_hosts = 64;  ///< IP addresses from which a token was allowed.
   double unknown_per_second = 5;     ///< Reviews of other tokens.
@@ -50,7 +50,7 @@ class RequestAuthorizer {
 
   struct Decision {
     int status = 503;     ///< 200, 401 without a valid token, 403 without permission, 503 if it could not be decided.
-    std::string message;  ///< Of every status but 200.
+    std::string message;  ///< Text of every status but 200.
   };
   [[nodiscard]] Decision authorize(const http::Request& request, const http::Peer& peer);
 
@@ -74,7 +74,7 @@ class RequestAuthorizer {
   [[nodiscard]] bool admit_peer(const std::string& peer_host, Instant now) TPUSLICE_REQUIRES(mutex_);
   void remember(const std::string& key, const Decision& decision, Instant now) TPUSLICE_REQUIRES(mutex_);
   /// Removes expired decisions, and one more if there are too many; those that allowed are removed last.
-  void make_room(Instant now) TPUSLICE_REQUIRES(mutex_);
+  void drop_decisions(Instant now) TPUSLICE_REQUIRES(mutex_);
   [[nodiscard]] Instant forget_at(const Entry& entry) const;
 
   [[nodiscard]] Decision review(const std::string& token, std::string_view verb, std::string_view path);

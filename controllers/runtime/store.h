@@ -82,7 +82,7 @@ class Store final : public AnyStore {
   // Written by the watch machine, or by a test.
   /// Replaces the contents by a full list. Objects of a known version are kept and cause no listener call.
   void swap_in(Objects listed, std::uint64_t revision) TPUSLICE_EXCLUDES(mutex_);
-  /// Until the next list, synced() is false.
+  /// Makes synced() false until the next list.
   void set_unsynced() TPUSLICE_EXCLUDES(mutex_);
   /// The same, for tests.
   void replace(std::vector<View> all, std::uint64_t revision) TPUSLICE_EXCLUDES(mutex_);

@@ -21,7 +21,7 @@ constexpr Duration kLookInterval = std::chrono::seconds(1);
 constexpr Duration kReadTimeout = std::chrono::seconds(30);
 /// A Lease that does not count is looked at again after this time, so that its writers cause few requests.
 constexpr Duration kJudgeAgain = std::chrono::minutes(1);
-/// After a request that failed; and between two reads of one Lease.
+/// Wait after a request that failed, and between two reads of one Lease.
 constexpr Duration kRetry = std::chrono::seconds(10);
 
 constexpr std::string_view kReadLeases = "get leases.coordination.k8s.io";
@@ -181,7 +181,7 @@ void UpstreamControllers::observe(SeenLease& lease, const Object& object, Instan
   lease.abandoned = false;
   lease.renewed = now;
   if (!first) return;
-  // A Lease that is not renewed any more was last renewed before this process looked. Clocks may differ by minutes.
+  // A Lease that is no longer renewed was last renewed before this process looked. Clocks may differ by minutes.
   const auto stated = parse_rfc3339(string_at(lease.spec, {"renewTime"}));
   const Duration age = stated ? clock_.wall() - *stated : kAbandonedAfter;
   lease.renewed = now - std::clamp<Duration>(age, Duration::zero(), kAbandonedAfter);

@@ -62,7 +62,7 @@ class UpstreamControllers {
  private:
   enum class State : std::uint8_t { kUnknown, kAbsent, kRunning };
   struct SeenLease {
-    std::string resource_version;  ///< Of the version that was read; empty: none yet.
+    std::string resource_version;  ///< Version that was read; empty: none yet.
     Json spec;
     std::string holder;  ///< Empty: released.
     Instant renewed;     ///< By this process' clock.
@@ -102,7 +102,7 @@ class UpstreamControllers {
   Metrics& metrics_;
   const Logger log_;
   std::function<void()> listener_;
-  bool changed_ = false;          ///< Since run() looked.
+  bool changed_ = false;          ///< Something changed since run() looked.
   std::optional<Instant> begun_;  ///< The first step.
   std::vector<Watched> watched_;  ///< Used by the stepping thread only.
 

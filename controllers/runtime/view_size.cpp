@@ -20,7 +20,7 @@ std::size_t block(std::size_t size) { return std::max<std::size_t>(32, (size + 8
 
 std::size_t heap_of_text(std::size_t length) { return length <= kInlineText ? 0 : block(length + 1); }
 
-/// Of PodView::scheduling. Its strings count in full: all of it is shared by the pods of a group.
+/// Size of PodView::scheduling. Its strings count in full: all of it is shared by the pods of a group.
 std::size_t scheduling_size(const PodScheduling& scheduling) {
   std::size_t bytes = block(sizeof(PodScheduling)) + heap_of_text(scheduling.node_affinity.size());
   constexpr std::size_t kText = 48;  // A shared string without its characters.
@@ -79,7 +79,7 @@ void add_members(const PodView& pod, HeapSize& size) {
     size.add(*text);
   }
   if (pod.scheduling.sharers() > 0) {
-    // As for strings, one of them is what decoded() may return.
+    // One sharer is what decoded() may return, as for strings.
     size.add_shared(scheduling_size(*pod.scheduling), static_cast<std::size_t>(pod.scheduling.sharers()) - 1);
   }
   if (!pod.containers.empty()) size.add_bytes(block(pod.containers.capacity() * sizeof(ContainerView)));

@@ -20,7 +20,7 @@ class HeapSize {
   void add_shared(std::size_t bytes, std::size_t sharers);
   void add_bytes(std::size_t bytes) { bytes_ += bytes; }
   [[nodiscard]] std::size_t total() const;
-  /// As if nothing were shared.
+  /// The bytes as if nothing were shared.
   [[nodiscard]] std::size_t unshared() const { return bytes_; }
 
  private:
@@ -36,7 +36,7 @@ void add_members(const NodeView& node, HeapSize& size);
 void add_members(const JobView& job, HeapSize& size);
 void add_members(const StatefulSetView& set, HeapSize& size);
 
-/// Of any other view, the members that most have.
+/// Size of any other view: that of the members that most have.
 template <typename View>
 void add_members(const View& view, HeapSize& size) {
   if constexpr (requires { view.labels; }) size.add(view.labels);
@@ -45,8 +45,8 @@ void add_members(const View& view, HeapSize& size) {
   if constexpr (requires { view.text; }) size.add(view.text);
 }
 
-/// Of a view with a footprint it depends on the sharers of its texts, so it is asked once, when the view was decoded.
-/// Of others it stays the same.
+/// Size of a view. With a footprint it depends on the sharers of its texts, so it is asked once, when the view was
+/// decoded. Of others it stays the same.
 template <typename View>
 [[nodiscard]] std::size_t view_size(const View& view) {
   HeapSize size;

@@ -26,7 +26,7 @@ class DeadStreams {
   std::atomic<Instant> last_ = Instant::min();
 };
 
-/// Of one watch. last_byte() is thread-safe, the rest is called by one thread.
+/// The liveness of the stream of one watch. last_byte() is thread-safe, the rest is called by one thread.
 class StreamLiveness {
  public:
   /// `others` outlives it; null: none.
@@ -47,10 +47,10 @@ class StreamLiveness {
     if (others_ != nullptr && others_->found_since(last)) return last + options_.suspect_silence;
     return expects_bookmarks_ ? last + options_.max_silence : kNever;
   }
-  /// To be called when the stream is given up at dead_at().
+  /// Called when the stream is given up at dead_at().
   void found_dead(Instant now) {
     const bool first = others_ != nullptr && !others_->found_since(last_byte_);
-    // A server that sends no bookmarks any more must not be taken for dead again and again.
+    // A server that no longer sends bookmarks must not be taken for dead again and again.
     expects_bookmarks_ = stream_had_bookmark_;
     if (first) others_->found(now);
   }

@@ -22,7 +22,7 @@ bool is_transient(ErrorCode code) {
     case ErrorCode::kCancelled:
     case ErrorCode::kUnauthorized:
     case ErrorCode::kForbidden:  // RBAC may be applied after us
-    case ErrorCode::kNotFound:   // and so may the CRD
+    case ErrorCode::kNotFound:   // The CRD may be applied after us
     case ErrorCode::kExpired:
       return true;
     default:
@@ -138,13 +138,13 @@ Instant WatchMachine::open_failed(const Error& error, Instant now) {
   return back_off(error, now);
 }
 
-Instant WatchMachine::room_relist_due() const {
-  if (phase_ != Phase::kWatch || !sink_->has_room_again()) return kNever;
-  return listed_ + options_.room_relist;
+Instant WatchMachine::refused_relist_due() const {
+  if (phase_ != Phase::kWatch || !sink_->fits_again()) return kNever;
+  return listed_ + options_.refused_relist;
 }
 
 Instant WatchMachine::read(Instant now, Duration wait, const std::stop_token& stop) {
-  const Instant relist_due = room_relist_due();
+  const Instant relist_due = refused_relist_due();
   if (now >= relist_due) {
     stream_.reset();
     relist();
@@ -188,7 +188,7 @@ Instant WatchMachine::wait_or_give_up(Instant now) {
     return stream_failed(Error::unavailable("watch {}: nothing received", type_.resource()), now);
   }
   if (now - opened_ >= options_.short_watch) progressed();
-  return std::min(abandoned_at(), room_relist_due());
+  return std::min(abandoned_at(), refused_relist_due());
 }
 
 Instant WatchMachine::stream_failed(const Error& error, Instant now) {

@@ -41,15 +41,15 @@ struct WatchMachineOptions {
   /// Objects per page of a list; see client::PageSize.
   std::int64_t page = 500;
   std::int64_t max_page = 10'000;
-  std::size_t max_page_bytes = 8U << 20U;     ///< Of a page of several objects: many watches list at a time.
+  std::size_t max_page_bytes = 8U << 20U;     ///< Limit of a page of several objects: many watches list at a time.
   std::int64_t min_watch_seconds = 300;       ///< Minimum of the random timeout of a watch.
   std::int64_t max_watch_seconds = 600;       ///< Maximum; random, so that not all watches end at once.
-  Duration slack = std::chrono::seconds(30);  ///< A watch that exceeds its timeout by this is half-open.
+  Duration slack = std::chrono::seconds(30);  ///< A watch that exceeds its timeout by this is half-open and ends.
   Duration initial_silence =
       std::chrono::seconds(60);                    ///< A WatchList without an event for this long is replaced by LIST.
   Duration short_watch = std::chrono::seconds(1);  ///< A watch that ends sooner without an event counts as failed.
   LivenessOptions liveness;                        ///< When an open stream that is silent is abandoned.
-  Duration room_relist = std::chrono::minutes(1);  ///< Relists to find refused objects are at least this far apart.
+  Duration refused_relist = std::chrono::minutes(1);  ///< Relists to find refused objects are at least this far apart.
   /// If its type has not been served for this long, the store counts as not synced, and controllers that need it stop.
   /// It keeps its objects: whether they were deleted with the CRD, or the CRD only serves other versions, is not known.
   Duration max_absence = std::chrono::minutes(1);
@@ -117,8 +117,8 @@ class WatchMachine {
   std::optional<Error> handle(const client::WatchEvent& event);
   void handle_initial(const client::WatchEvent& event);
   void handle_change(const client::WatchEvent& event);
-  /// When to relist because the sink has room for refused objects; kNever if it has none.
-  [[nodiscard]] Instant room_relist_due() const;
+  /// When to relist because refused objects would fit; kNever if none would.
+  [[nodiscard]] Instant refused_relist_due() const;
   /// Relists, because the server cannot continue from resource_version_.
   void relist_after(const Error& error);
   void relist();
@@ -149,11 +149,11 @@ class WatchMachine {
   Backoff backoff_;
   Instant due_ = Instant::min();
   client::PageSize page_;
-  std::optional<Error> too_long_;             ///< Of a page of one object: only its metadata is read next.
+  std::optional<Error> too_long_;             ///< Error of a page of one object: only its metadata is read next.
   Instant watch_list_from_ = Instant::min();  ///< Until then lists are not streamed.
   int broken_lists_ = 0;                      ///< WatchLists in a row that broke off.
   std::string continue_token_;
-  std::string resource_version_;  ///< Where the next watch starts.
+  std::string resource_version_;  ///< The version where the next watch starts.
   std::unique_ptr<client::WatchStream> stream_;
   Instant opened_;
   Instant listed_;              ///< When the last list was complete.

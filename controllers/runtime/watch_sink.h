@@ -1,4 +1,4 @@
-// Where a watch writes what it reads.
+// WatchSink: what a watch writes the objects to that it reads.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +20,7 @@ namespace tpuslice::runtime {
 
 /// Receives the objects that a watch reads: a list in a staging area, swapped in at its end; then single changes.
 ///
-/// Of an object that cannot be decoded, or that its namespace has no room for, a minimal view is kept if the view has
+/// A minimal view is kept of an object that cannot be decoded, or does not fit into the memory budget, if the view has
 /// one and key and uid can be read; otherwise what the store has. The error then says why.
 class WatchSink {
  public:
@@ -28,7 +28,7 @@ class WatchSink {
   /// What it reads of an object, if the object may come as protobuf; null: JSON.
   [[nodiscard]] virtual const protobuf::Message* fields() const = 0;
   virtual void begin() = 0;  ///< Empties the staging area.
-  /// Errors: InvalidArgument for an object that is not kept whole; the reason is kNoRoom if that is for lack of room.
+  /// Errors: InvalidArgument for an object that is not kept whole; the reason is kOverMemoryBudget if it does not fit.
   virtual Status stage(std::string_view object) = 0;
   /// Stages a minimal view, of the PartialObjectMetadata of an object that cannot be read whole. Errors:
   /// InvalidArgument if it is not kept.
@@ -40,14 +40,14 @@ class WatchSink {
   virtual Status put(std::string_view object) = 0;
   virtual void erase(const ObjectKey& key, std::uint64_t revision) = 0;
   virtual void advance(std::uint64_t revision) = 0;
-  /// A relist would find room for an object that was refused since begin().
-  [[nodiscard]] virtual bool has_room_again() const = 0;
+  /// True if an object that was refused since begin() would fit after a relist.
+  [[nodiscard]] virtual bool fits_again() const = 0;
 };
 
 /// Best effort, for objects that cannot be decoded.
 [[nodiscard]] ObjectKey key_in(std::string_view object);
 
-/// Borrows all arguments. `annotations`: those that views keep. Without a budget, there is room for everything. While a
+/// Borrows all arguments. `annotations`: those that views keep. Without a budget, everything fits. While a
 /// list is read, an object counts as the larger of its versions in the staging area and in the store: the other one is
 /// garbage when the list is complete.
 template <typename View>
@@ -82,8 +82,8 @@ class StoreSink final : public WatchSink {
     }
     const std::size_t size = set_footprint(*view);
     if (!try_charge_staged(view->key, size, purpose_of(known.get()))) {
-      Error no_room = no_room_error(*view, size);
-      return stage_minimal(object, std::move(no_room), size);
+      Error over_budget = over_budget_error(*view, size);
+      return stage_minimal(object, std::move(over_budget), size);
     }
     replace_staged(std::make_shared<const View>(*std::move(view)));
     return {};
@@ -130,8 +130,8 @@ class StoreSink final : public WatchSink {
     const Ptr known = store_.get(view->key);
     const std::size_t size = set_footprint(*view);
     if (!try_charge(view->key, bytes_of(known.get()), size, purpose_of(known.get()))) {
-      Error no_room = no_room_error(*view, size);
-      return put_minimal(object, std::move(no_room), size);
+      Error over_budget = over_budget_error(*view, size);
+      return put_minimal(object, std::move(over_budget), size);
     }
     put_view(known.get(), *std::move(view));
     return {};
@@ -145,7 +145,7 @@ class StoreSink final : public WatchSink {
     update_metrics();
   }
   void advance(std::uint64_t revision) override { store_.advance(revision); }
-  [[nodiscard]] bool has_room_again() const override { return refused_.has_room_again(); }
+  [[nodiscard]] bool fits_again() const override { return refused_.fits_again(); }
 
  private:
   using Ptr = typename Store<View>::Ptr;
@@ -212,7 +212,7 @@ class StoreSink final : public WatchSink {
     // A version that is staged already is newer, and stays.
     if (Ptr known = store_.get(key)) staged_.insert(std::move(known));
   }
-  /// Its bytes are charged.
+  /// Replaces the staged view of the object; the bytes of `view` are charged already.
   void replace_staged(Ptr view) {
     if (const auto staged = staged_.find(view->key); staged != staged_.end()) staged_.erase(staged);
     staged_.insert(std::move(view));
@@ -296,7 +296,7 @@ class StoreSink final : public WatchSink {
     metrics_->bytes.set(static_cast<double>(bytes_));
     metrics_->minimal.set(static_cast<double>(minimal_));
   }
-  [[nodiscard]] Error no_room_error(const View& view, std::size_t size) const {
+  [[nodiscard]] Error over_budget_error(const View& view, std::size_t size) const {
     return refused_.error(store_.type(), view.key, size,
                           kHasMinimal ? "only its name and owner are kept" : "it is not read");
   }
@@ -311,7 +311,7 @@ class StoreSink final : public WatchSink {
   RefusedObjects refused_;
   const std::optional<StoreMetrics> metrics_;
   typename Store<View>::Objects staged_;
-  std::size_t bytes_ = 0;    ///< What is charged.
+  std::size_t bytes_ = 0;    ///< Bytes that are charged.
   std::size_t minimal_ = 0;  ///< Number of minimal views in the store.
 };
 

@@ -24,7 +24,7 @@ struct WorkQueueOptions {
   std::string name = {};                                ///< Label of the workqueue_* metrics.
   Duration first_retry = std::chrono::milliseconds(5);  ///< Doubled on every retry of a key.
   Duration max_retry = std::chrono::seconds(1000);
-  double retries_per_second = 10;  ///< Of all keys of a namespace together.
+  double retries_per_second = 10;  ///< Rate of all keys of a namespace together.
   double retry_burst = 100;
   /// Shortest time between two reconciles of a key because of changes, so that a burst of changes is handled at once.
   /// The first change is handled immediately; retries and requeues are not delayed. Zero: no limit.
@@ -75,7 +75,7 @@ class WorkQueue {
 
  private:
   struct Retry {
-    int count = 0;  ///< Of failures, one for each retry.
+    int count = 0;  ///< Number of failures, one for each retry.
     Instant due;
   };
 
@@ -106,7 +106,7 @@ class WorkQueue {
   bool has_watcher_ TPUSLICE_GUARDED_BY(mutex_) = false;
   std::deque<ObjectKey> ready_ TPUSLICE_GUARDED_BY(mutex_);
   std::unordered_map<ObjectKey, Instant> dirty_ TPUSLICE_GUARDED_BY(mutex_);       ///< Queued or scheduled; since when.
-  std::unordered_map<ObjectKey, Instant> processing_ TPUSLICE_GUARDED_BY(mutex_);  ///< Since when.
+  std::unordered_map<ObjectKey, Instant> processing_ TPUSLICE_GUARDED_BY(mutex_);  ///< Start of each key's plan.
   std::unordered_map<ObjectKey, Instant> delayed_ TPUSLICE_GUARDED_BY(mutex_);
   std::set<std::pair<Instant, ObjectKey>> schedule_ TPUSLICE_GUARDED_BY(mutex_);  ///< delayed_, by time.
   /// Keys that were reconciled a moment ago: changes are not handled before.

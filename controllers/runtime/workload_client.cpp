@@ -21,7 +21,7 @@ constexpr std::size_t kMaxResponse = 1U << 20U;
 /// The host of "10.0.1.7:8265" and "[fd00::1]:8265".
 std::string_view host_of(std::string_view address) { return address.substr(0, address.rfind(':')); }
 
-/// Also multicast and broadcast.
+/// Multicast and broadcast count as local.
 bool is_local_ipv4(const std::array<unsigned char, 4>& bytes) {
   return bytes[0] == 127 || bytes[0] == 0 || (bytes[0] == 169 && bytes[1] == 254) || bytes[0] >= 224;
 }
@@ -175,11 +175,11 @@ std::optional<WorkloadClient::Job> WorkloadClient::take(const ObjectKey& slot) {
   const Instant now = clock_.now();
   if (found == slots_.end() || !found->second.due || *found->second.due > now) {
     if (found != slots_.end() && found->second.due) queue_.add_after(slot, *found->second.due - now);
-    wake_next_locked(slot.namespace_name);  // This slot may have been woken, but does not need the room.
+    wake_next_locked(slot.namespace_name);  // This slot may have been woken, but sends nothing.
     return std::nullopt;
   }
   Slot& state = found->second;
-  if (!has_room_locked(slot.namespace_name)) {
+  if (!may_send_locked(slot.namespace_name)) {
     if (!state.ticket) {
       state.ticket = next_ticket_++;
       waiting_[slot.namespace_name].emplace(*state.ticket, slot);
@@ -212,14 +212,14 @@ void WorkloadClient::release_namespace_locked(const std::string& name) {
   wake_next_locked(name);
 }
 
-bool WorkloadClient::has_room_locked(const std::string& namespace_name) const {
+bool WorkloadClient::may_send_locked(const std::string& namespace_name) const {
   const auto count = in_flight_.find(namespace_name);
   return count == in_flight_.end() || count->second < options_.per_namespace;
 }
 
 void WorkloadClient::wake_next_locked(const std::string& namespace_name) {
   const auto waiting = waiting_.find(namespace_name);
-  if (waiting == waiting_.end() || !has_room_locked(namespace_name)) return;
+  if (waiting == waiting_.end() || !may_send_locked(namespace_name)) return;
   const ObjectKey next = waiting->second.begin()->second;
   stop_waiting_locked(next, slots_.at(next));
   queue_.add(next);

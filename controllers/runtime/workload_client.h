@@ -29,8 +29,8 @@ namespace tpuslice::runtime {
 using SendToWorkload = std::function<Result<http::Response>(const std::string& address, const http::Request& request,
                                                             Duration deadline, const std::stop_token& stop)>;
 
-/// Over plain HTTP. Redirects are not followed. `override_address`: connects to this address instead of that of the
-/// request, for operators that cannot reach pods; empty: no override.
+/// Sends over plain HTTP. Redirects are not followed. `override_address`: connects to this address instead of that of
+/// the request, for operators that cannot reach pods; empty: no override.
 ///
 /// Errors: InvalidArgument for loopback and link-local addresses, which are not those of a pod.
 [[nodiscard]] SendToWorkload send_over_network(std::string override_address = {});
@@ -38,9 +38,9 @@ using SendToWorkload = std::function<Result<http::Response>(const std::string& a
 struct WorkloadClientOptions {
   int workers = 16;                                  ///< Requests in flight.
   int per_namespace = 4;                             ///< Requests in flight per namespace.
-  Duration timeout = std::chrono::seconds(5);        ///< Of one request.
-  Duration max_interval = std::chrono::seconds(30);  ///< Of repeated requests that fail, whose interval doubles.
-  std::size_t max_requests = 32;                     ///< Of one object; more are not sent.
+  Duration timeout = std::chrono::seconds(5);        ///< Timeout of one request.
+  Duration max_interval = std::chrono::seconds(30);  ///< Limit for repeated requests that fail, whose interval doubles.
+  std::size_t max_requests = 32;                     ///< Maximum of one object; more are not sent.
   /// Asked right before a request other than a GET is sent for this controller, as of http::Request. False: it is
   /// dropped. A leader that was paused for longer than its lease must not send what it had queued. Null: always true.
   std::function<bool(const std::string& controller)> may_send = {};
@@ -82,7 +82,7 @@ class WorkloadClient {
     std::shared_ptr<const plan::WorkloadRequest> request;
     std::optional<Instant> due;  ///< When to send the request; absent: it was sent, or is under way.
     int failures = 0;            ///< In a row.
-    /// Key in waiting_, while the slot waits for room in its namespace.
+    /// Key in waiting_, while the slot waits for others of its namespace.
     std::optional<std::uint64_t> ticket;
     std::shared_ptr<const plan::WorkloadAnswer> answer;
   };
@@ -91,18 +91,18 @@ class WorkloadClient {
     std::shared_ptr<const plan::WorkloadRequest> request;
   };
 
-  /// The request of the slot, if it is due and its namespace has room.
+  /// The request of the slot, if it is due and its namespace may send another.
   [[nodiscard]] std::optional<Job> take(const ObjectKey& slot) TPUSLICE_EXCLUDES(mutex_);
   void send(const ObjectKey& slot, const std::stop_token& stop) TPUSLICE_EXCLUDES(mutex_);
   void erase_locked(const ObjectKey& slot) TPUSLICE_REQUIRES(mutex_);
-  [[nodiscard]] bool has_room_locked(const std::string& namespace_name) const TPUSLICE_REQUIRES(mutex_);
+  [[nodiscard]] bool may_send_locked(const std::string& namespace_name) const TPUSLICE_REQUIRES(mutex_);
   void stop_waiting_locked(const ObjectKey& slot, Slot& state) TPUSLICE_REQUIRES(mutex_);
-  /// Queues the slot that has waited longest, if the namespace has room.
+  /// Queues the slot that has waited longest, if the namespace may send another.
   void wake_next_locked(const std::string& namespace_name) TPUSLICE_REQUIRES(mutex_);
   void release_namespace_locked(const std::string& name) TPUSLICE_REQUIRES(mutex_);
-  /// Nothing if the request may not be sent any more.
+  /// Nothing if the request may no longer be sent.
   [[nodiscard]] std::optional<plan::WorkloadAnswer> ask(const Job& job, const std::stop_token& stop) const;
-  /// Sends the request as `message` and reads the answer into `out`. Errors: Cancelled if it may not be sent any more.
+  /// Sends the request as `message` and reads the answer into `out`. Errors: Cancelled if it may no longer be sent.
   [[nodiscard]] Status exchange(const Job& job, http::Request& message, plan::WorkloadAnswer& out,
                                 const std::stop_token& stop) const;
   [[nodiscard]] Result<std::string> token(const std::string& namespace_name, const plan::TokenSource& source,
@@ -125,7 +125,7 @@ class WorkloadClient {
   /// A slot is a name of a request of an owner. Its key is in the owner's namespace.
   std::unordered_map<ObjectKey, Slot> slots_ TPUSLICE_GUARDED_BY(mutex_);
   std::map<std::string, int> in_flight_ TPUSLICE_GUARDED_BY(mutex_);  ///< By namespace.
-  /// Slots that wait for room, by namespace, in order.
+  /// Slots that wait for others of their namespace, by namespace, in order.
   std::map<std::string, std::map<std::uint64_t, ObjectKey>> waiting_ TPUSLICE_GUARDED_BY(mutex_);
   std::uint64_t next_ticket_ TPUSLICE_GUARDED_BY(mutex_) = 0;
 };

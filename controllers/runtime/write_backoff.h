@@ -14,7 +14,7 @@ namespace tpuslice::runtime {
 /// Thread-safe.
 class WriteBackoff {
  public:
-  /// As of now; never null. An input of plans.
+  /// The failed writes as of now; never null. An input of plans.
   [[nodiscard]] std::shared_ptr<const plan::FailedWrites> failed_writes() const TPUSLICE_EXCLUDES(mutex_);
 
   /// What has failed of one plan.

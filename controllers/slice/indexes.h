@@ -6,7 +6,7 @@
 
 namespace tpuslice::slice {
 
-/// They skip pods that are not considered (slice.h) and nodes without TPUs.
+/// The indexes of pods and nodes. They skip pods that are not considered (slice.h) and nodes without TPUs.
 struct Indexes {
   runtime::PodIndex pods_by_accelerator;          ///< TPU pods, by the accelerator of their node selector.
   runtime::PodIndex waiting_pods_by_accelerator;  ///< Those that are gated, and scouts.

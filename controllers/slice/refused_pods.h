@@ -12,12 +12,12 @@ namespace tpuslice::slice {
 
 /// The release of the pod keeps failing; null if it does not. `failed` may be null.
 [[nodiscard]] const plan::FailedWrite* refused_release(const PodView& pod, const plan::FailedWrites* failed);
-/// Of the live pods of the slice, the release that is due last; null if none keeps failing.
+/// The release that is due last among those of the slice's live pods; null if none keeps failing.
 [[nodiscard]] const plan::FailedWrite* refused_release(const Slice& slice, const plan::FailedWrites* failed);
 /// The deletion of one of its started pods keeps failing.
 [[nodiscard]] bool cannot_be_deleted(const Slice& slice, const plan::FailedWrites* failed);
 
-/// For a waiting reason: "its pods cannot be changed: <error>; <what to do>".
+/// Text for a waiting reason: "its pods cannot be changed: <error>; <what to do>".
 [[nodiscard]] std::string explain_refusal(const plan::FailedWrite& release);
 
 /// A slice that is left out of placement until `until`, for the reason.

@@ -17,7 +17,7 @@ class RemovedHostHistory {
   static constexpr std::size_t kMaxSlices = 1000;
 
   void record(const ObjectKey& slice, int host, std::string uid) TPUSLICE_EXCLUDES(mutex_);
-  /// Of this slice only.
+  /// The removed hosts of this slice only.
   [[nodiscard]] RemovedHosts of(const ObjectKey& slice) const TPUSLICE_EXCLUDES(mutex_);
   [[nodiscard]] RemovedHosts all() const TPUSLICE_EXCLUDES(mutex_);
 

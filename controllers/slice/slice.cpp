@@ -24,7 +24,7 @@ std::optional<int> parse_host_count(const std::string& text) {
 
 using HostsByIndex = std::map<int, PodPtr>;
 
-/// Of two pods with the same host index, live ones before succeeded ones, then older before younger.
+/// Order of two pods with the same host index: live ones before succeeded ones, then older before younger.
 bool precedes(const PodPtr& a, const PodPtr& b) {
   const auto rank = [](const PodPtr& pod) { return std::tuple(pod->finished(), pod->created, pod->key, pod->uid); };
   return rank(a) < rank(b);

@@ -25,7 +25,7 @@ enum class Start : std::uint8_t {
   kTogether,        ///< Never.
   kFirstHostFirst,  ///< At once: the slice's controller creates the others once host 0 has a node.
   kFirstHostAlone,  ///< If no other host is created for a while: their controller may wait for host 0.
-  kHostByHost,      ///< Likewise; once all hosts exist, losing one tears the slice down.
+  kHostByHost,      ///< Treated like kFirstHostAlone; once all hosts exist, losing one tears the slice down.
 };
 
 struct Slice {
@@ -67,7 +67,7 @@ struct Slice {
 /// The pods by the key of their slice, in order. Pods without a slice are skipped.
 [[nodiscard]] std::map<ObjectKey, std::vector<PodPtr>> group_by_slice(const std::vector<PodPtr>& pods);
 
-/// Neither terminal nor terminating.
+/// Whether the pod is neither terminal nor terminating.
 [[nodiscard]] bool is_live(const PodView& pod);
 /// Placement considers the pod: it has the slice label, of a slice or not; or it was not admitted, but uses chips of a
 /// node.
@@ -84,7 +84,7 @@ struct Slice {
 [[nodiscard]] std::optional<int> host_index(const PodView& pod);
 /// Workload and slice of a pod, for messages: "default/train (tpu-0)"; the pod's key if it has no slice.
 [[nodiscard]] std::string display_name(const PodView& pod);
-/// Likewise; the key of a slice without pods.
+/// The same name, for display; the key of a slice without pods.
 [[nodiscard]] std::string display_name(const Slice& slice);
 /// A display_name() as `viewer`, a namespace, may see it: "a workload of another namespace" unless it is one of its
 /// own. An empty viewer sees all.

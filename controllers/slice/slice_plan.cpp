@@ -63,7 +63,7 @@ class SlicePlanner {
   /// A pod was deleted on purpose: by a user, the end of the workload, a restart, an eviction.
   [[nodiscard]] bool was_deleted() const { return slice_.failed.empty() && !slice_.terminating.empty(); }
 
-  /// Its pods are being deleted for a slice of higher priority; placement_plan.h counts and reports that.
+  /// Whether its pods are being deleted for a slice of higher priority; placement_plan.h counts and reports that.
   [[nodiscard]] bool was_preempted() const {
     return std::ranges::any_of(slice_.terminating, [](const PodPtr& pod) { return pod->preempted; });
   }
@@ -198,8 +198,8 @@ class SlicePlanner {
     });
   }
 
-  /// For a slice without gates: what its first waiting pod waits for. If some pods are gated, the placement plan writes
-  /// a reason on one of them.
+  /// What the first waiting pod of a slice without gates waits for. If some pods are gated, the placement plan writes a
+  /// reason on one of them.
   std::vector<WaitingReason> reasons_of_ungated() {
     if (slice_.size < 2) return {};
     const bool partly_gated = std::ranges::any_of(slice_.live(), [](const PodPtr& pod) { return is_gated(*pod); });

@@ -15,7 +15,7 @@ namespace tpuslice::slice {
 struct SliceObserved {
   ObjectKey key;                         ///< Namespace, and value of the label tpuslice.dev/slice.
   std::vector<PodPtr> pods;              ///< All with that label.
-  std::map<std::string, NodePtr> nodes;  ///< Of those pods, by name; deleted nodes are absent.
+  std::map<std::string, NodePtr> nodes;  ///< Nodes of those pods, by name; deleted nodes are absent.
   Timestamp now;
   /// Before it, nodes may have been not Ready because of a control-plane outage (node_health.h).
   Timestamp nodes_healthy_since = {};

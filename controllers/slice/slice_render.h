@@ -1,4 +1,4 @@
-// From what is decided about one slice to the plan that does it. Pure.
+// Renders what is decided about one slice as the plan that does it. Pure.
 #pragma once
 
 #include <cstdint>

@@ -9,7 +9,7 @@
 namespace tpuslice::slice {
 namespace {
 
-/// In a message.
+/// Maximum in a message.
 constexpr std::size_t kMaxHostIndexes = 8;
 
 std::string missing_hosts(const Slice& slice) {

@@ -25,7 +25,7 @@ enum class Phase : std::uint8_t {
 
 struct SliceState {
   Phase phase = Phase::kIdle;
-  std::string reason;                        ///< Of kForming, kBroken and kUngated: one sentence.
+  std::string reason;                        ///< Reason of kForming, kBroken and kUngated: one sentence.
   std::optional<Timestamp> changes_at = {};  ///< When the phase changes without any event.
 };
 

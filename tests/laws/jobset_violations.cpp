@@ -268,7 +268,7 @@ class InvariantChecker {
 }  // namespace
 
 bool is_not_reconciled(const JobSetObserved& seen) {
-  if (seen.jobset.deletion_timestamp() || JobSetSpec::read(seen.jobset).managed_elsewhere()) return true;
+  if (seen.jobset.deletion_timestamp() || JobSetSpec::read(seen.jobset).managed_by_other()) return true;
   const bool finished = JobSetStatus::read(seen.jobset).finished();
   return !finished && !rules::validate_jobset(seen.jobset.json(), nullptr).empty();
 }

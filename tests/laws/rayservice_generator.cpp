@@ -120,7 +120,7 @@ void Generator::change_objects(World& world) {
     default:
       if (!world.clusters().empty()) {
         Json& cluster = pick(*this, world.clusters())->second;
-        cluster["metadata"]["annotations"].erase(std::string(chance(50) ? kServeConfig : kHashMaker));
+        cluster["metadata"]["annotations"].erase(std::string(chance(50) ? kServeConfig : kClusterHashVersion));
       }
   }
 }

@@ -28,7 +28,7 @@ struct FieldError {
   std::string
       found;  ///< kInvalid, kNotSupported, kDuplicate: the value as JSON, truncated; kTooMany: the number of items.
   std::string detail;  ///< What is wrong, and which value would be right; may be empty for kRequired and kDuplicate.
-  std::string rule;    ///< Where the rule comes from: one of those below.
+  std::string rule;    ///< The source of the rule: one of those below.
 
   /// Long paths and details, which contain keys and names of users, are shortened.
   [[nodiscard]] std::string to_string() const;
@@ -38,7 +38,7 @@ struct FieldError {
   friend auto operator<=>(const FieldError&, const FieldError&) = default;
 };
 
-/// Where rules come from.
+/// Sources of rules.
 inline constexpr std::string_view kKubernetesRule = "kubernetes";
 inline constexpr std::string_view kKubeRayRule = "kuberay";
 inline constexpr std::string_view kJobSetRule = "jobset";
@@ -91,9 +91,9 @@ class FieldErrors {
   }
 
   [[nodiscard]] bool empty() const { return size_ == 0; }
-  /// Of all, also of those that are not kept.
+  /// Number of all errors, also of those that are not kept.
   [[nodiscard]] std::size_t size() const { return size_; }
-  /// Of those that are kept.
+  /// The errors that are kept.
   [[nodiscard]] const_iterator begin() const { return kept_.begin(); }
   [[nodiscard]] const_iterator end() const { return kept_.end(); }
   [[nodiscard]] const FieldError& front() const { return kept_.front(); }

@@ -16,7 +16,8 @@ namespace tpuslice::rules {
 
 struct WorkloadKind;
 
-/// In order of precedence: a pod belongs to the first kind that it matches. Borrowed: they live as long as the program.
+/// The kinds in order of precedence: a pod belongs to the first kind that it matches. Borrowed: they live as long as
+/// the program.
 using WorkloadKinds = std::span<const WorkloadKind* const>;
 
 struct MutationOptions {
@@ -30,8 +31,7 @@ struct MutationOptions {
   /// Pods of multi-host slices get the scheduling gate, which the slice controller removes; unless they have the
   /// annotation tpuslice.dev/gating: off, another schedulerName, a schedulingGroup or a workloadRef.
   bool gate = false;
-  /// Also injects the environment of GKE's device plugin (tpu/device_env.h), for clusters whose device plugin sets
-  /// none.
+  /// Injects the environment of GKE's device plugin (tpu/device_env.h), for clusters whose device plugin sets none.
   bool device_env = false;
   /// Kinds that our controllers serve, such as "JobSet". Their pods, with TPUs or without, also get what upstream's own
   /// webhook adds (PodSteps in workload_kinds.h).

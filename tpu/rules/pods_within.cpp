@@ -11,7 +11,7 @@ using Visit = std::function<bool(const Json&, const std::string&)>;
 
 /// Longer keys are no fields; their subtrees would each have a long path.
 constexpr std::size_t kMaxFieldLength = 64;
-/// Of a pod template: spec.replicatedJobs[0].template.spec.template has 6.
+/// Maximum depth of a pod template: spec.replicatedJobs[0].template.spec.template has 6.
 constexpr int kMaxDepth = 8;
 
 /// False if `visit` has returned false.

@@ -24,7 +24,8 @@ std::string chips_path(const std::string& pod_path, std::size_t position, std::s
   return fmt::format("{}.spec.containers[{}].resources.{}[{}]", pod_path, position, kind, tpu::kTpuResource);
 }
 
-/// As tpu::selected_shape(), but appends all errors, with paths in the template. Nothing for an unknown accelerator.
+/// The shape that tpu::selected_shape() returns. Appends all errors, with paths in the template. Nothing for an unknown
+/// accelerator.
 std::optional<SliceShape> check_shape(const Json& pod, const std::string& pod_path, bool needs_node_selector,
                                       FieldErrors& errors) {
   const auto selector = [&](std::string_view label) {

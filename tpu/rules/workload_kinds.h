@@ -33,7 +33,7 @@ struct WorkloadKind {
   std::string_view version;
 
   // Objects. Kubernetes' own kinds are not validated by us: path and functions are empty.
-  std::string_view path = {};  ///< Where the API server posts reviews of its objects.
+  std::string_view path = {};  ///< The path where the API server posts reviews of its objects.
   /// What is wrong with an object; on an update the second is the stored object, else null.
   FieldErrors (*validate)(const Json& object, const Json* old) = nullptr;
   std::vector<UnsupportedField> (*unsupported_fields)(const Json& object) = nullptr;  ///< Null: all are supported.

@@ -9,7 +9,7 @@
 
 namespace tpuslice::http {
 
-/// For one server and one client certificate. Thread-safe.
+/// The calls to one server with one client certificate. Thread-safe.
 class Calls {
  public:
   /// Errors: InvalidArgument for certificates and keys that cannot be used.

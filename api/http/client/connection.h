@@ -24,7 +24,7 @@ struct Call {
   std::string text;  ///< Head and body.
   Instant until;
   std::stop_token stop;
-  std::function<bool()> may_send = {};  ///< As of http::Request.
+  std::function<bool()> may_send = {};  ///< The same as in http::Request.
   std::size_t max_response = 0;         ///< Bytes.
 };
 

@@ -36,11 +36,11 @@ std::optional<GunzipProblem> Gunzip::unpack(std::string_view& bytes, std::size_t
   std::array<char, 16 * 1024> piece{};
   int state = Z_OK;
   while (state == Z_OK && !done_ && out.size() < limit) {
-    const std::size_t room = std::min(piece.size(), limit - out.size());
+    const std::size_t piece_size = std::min(piece.size(), limit - out.size());
     stream.next_out = reinterpret_cast<Bytef*>(piece.data());  // NOLINT: bytes are bytes
-    stream.avail_out = static_cast<uInt>(room);
+    stream.avail_out = static_cast<uInt>(piece_size);
     state = inflate(&stream, Z_NO_FLUSH);
-    out.append(piece.data(), room - stream.avail_out);
+    out.append(piece.data(), piece_size - stream.avail_out);
     done_ = state == Z_STREAM_END;
   }
   bytes.remove_prefix(bytes.size() - stream.avail_in);

@@ -40,9 +40,9 @@ struct TransportOptions {
   std::size_t stream_buffer = 1U << 20U;                  ///< Bytes of a stream that one read returns at most.
   bool gzip = true;                                       ///< Sends "Accept-Encoding: gzip".
   Duration idle_timeout = std::chrono::minutes(15);       ///< A connection silent for longer is given up.
-  Duration keepalive_idle = std::chrono::seconds(15);     ///< TCP keepalive starts after this much silence,
-  Duration keepalive_interval = std::chrono::seconds(5);  ///< probes this often,
-  int keepalive_probes = 3;                               ///< and gives up after this many.
+  Duration keepalive_idle = std::chrono::seconds(15);     ///< TCP keepalive starts after this much silence.
+  Duration keepalive_interval = std::chrono::seconds(5);  ///< Interval of its probes.
+  int keepalive_probes = 3;                               ///< Probes without an answer after which it is given up.
   Duration user_timeout = std::chrono::seconds(30);       ///< TCP_USER_TIMEOUT: longest wait for an acknowledgement.
 };
 

@@ -12,9 +12,10 @@ constexpr int kTooManyRequests = 429;
 
 std::optional<Instant> ParallelLimit::enter(Instant until, std::stop_token stop) {
   const MutexLock lock(mutex_);
-  const auto has_room = [this]() TPUSLICE_REQUIRES(mutex_) { return busy_ < limit_; };
-  // Mostly there is room, and the wait would register with `stop` first.
-  if (!has_room() && !changed_.wait_for(mutex_, std::move(stop), until - clock_.now(), has_room)) return std::nullopt;
+  const auto below_limit = [this]() TPUSLICE_REQUIRES(mutex_) { return busy_ < limit_; };
+  // Fast path: wait_for() registers a stop callback even if it need not wait.
+  if (!below_limit() && !changed_.wait_for(mutex_, std::move(stop), until - clock_.now(), below_limit))
+    return std::nullopt;
   ++busy_;
   return clock_.now();
 }

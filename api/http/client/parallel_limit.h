@@ -15,7 +15,7 @@ class ParallelLimit {
  public:
   ParallelLimit(int max, const Clock& clock) : clock_(clock), max_(max), limit_(max) {}
 
-  /// When it entered; nullopt if there was no room by `until`, or on stop.
+  /// When it entered; nullopt if the limit was reached until `until`, or on stop.
   [[nodiscard]] std::optional<Instant> enter(Instant until, std::stop_token stop) TPUSLICE_EXCLUDES(mutex_);
   /// `status` is that of the answer, 0 without one.
   void leave(Instant entered, int status) TPUSLICE_EXCLUDES(mutex_);

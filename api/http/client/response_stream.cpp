@@ -82,12 +82,12 @@ class ResponseStream::Body {
     std::array<char, kReadSize> piece;  // NOLINT: filled before it is read
     while (buffer_.size() > 0 && out.size() < limit && !done()) {
       auto& body = parser_->get().body();
-      const std::size_t room = std::min(piece.size(), limit - out.size());
+      const std::size_t piece_size = std::min(piece.size(), limit - out.size());
       body.data = piece.data();
-      body.size = room;
+      body.size = piece_size;
       body.more = true;
       buffer_.consume(parser_->put(buffer_.data(), problem));
-      out.append(piece.data(), room - body.size);
+      out.append(piece.data(), piece_size - body.size);
       if (problem == beast::http::error::need_more) {
         problem = {};
         return;

@@ -23,7 +23,7 @@ namespace tpuslice::http {
 
 using SslPtr = std::unique_ptr<SSL, OpensslFree<SSL_free>>;
 
-/// Where to connect to.
+/// The host and port to connect to.
 struct Address {
   sockaddr_storage storage{};
   socklen_t size = 0;

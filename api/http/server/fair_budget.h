@@ -57,7 +57,7 @@ class FairBudget {
     State granted_ = State::kNone;  ///< The state after kWaits.
     Instant since_;
     std::list<Claim*> node_;                      ///< Its element is in a list of the account while it waits or moves.
-    const std::list<Claim*>::iterator position_;  ///< Of that element, wherever it is.
+    const std::list<Claim*>::iterator position_;  ///< Position of that element, whichever list has it.
   };
 
   explicit FairBudget(const Limits& limits) : limits_(limits), share_(limits.bytes / 4) {}
@@ -70,7 +70,7 @@ class FairBudget {
   void keep(Claim& claim, Instant now) TPUSLICE_EXCLUDES(mutex_);
   /// The handler has returned, and so many bytes, which need not fit, are written from now on. 0 releases the claim.
   void move(Claim& claim, std::size_t bytes, Instant now) TPUSLICE_EXCLUDES(mutex_);
-  /// In any state.
+  /// Releases a claim in any state.
   void release(Claim& claim, Instant now) TPUSLICE_EXCLUDES(mutex_);
   /// Takes back slow bytes for claims that wait. Waiting sessions call it every so often; it does so at most 20 times
   /// a second.
@@ -114,7 +114,7 @@ class FairBudget {
   mutable Mutex mutex_;
   std::size_t used_ TPUSLICE_GUARDED_BY(mutex_) = 0;
   std::size_t kept_ TPUSLICE_GUARDED_BY(mutex_) = 0;
-  std::unordered_map<std::string, Account> accounts_ TPUSLICE_GUARDED_BY(mutex_);  ///< Of addresses with claims.
+  std::unordered_map<std::string, Account> accounts_ TPUSLICE_GUARDED_BY(mutex_);  ///< Addresses with claims.
   Turns turns_ TPUSLICE_GUARDED_BY(mutex_);                                        ///< Addresses with waiting claims.
   Instant next_look_ TPUSLICE_GUARDED_BY(mutex_);
 };

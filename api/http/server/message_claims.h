@@ -35,7 +35,7 @@ class MessageClaims {
   void written(Instant now) {
     if (std::exchange(counts_reply_, false)) replies_.release(reply_, now);
   }
-  /// Of all that it has or waits for.
+  /// Releases all that it has or waits for.
   void release(Instant now) {
     counts_body_ = counts_reply_ = false;
     bodies_.release(body_, now);

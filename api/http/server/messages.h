@@ -18,7 +18,7 @@ using BeastHead = boost::beast::http::response<boost::beast::http::empty_body>;
 [[nodiscard]] BeastHead to_stream_head(const Response& response);
 /// A reply of the server itself: plain text, never a detail.
 [[nodiscard]] Response plain_reply(int status, std::string text);
-/// Likewise; the client should send the request again in a second.
+/// The same, with the advice to send the request again in a second.
 [[nodiscard]] Response busy_reply(int status, std::string text);
 /// The HTTP status for a request that cannot be read; 0 if the connection was closed.
 [[nodiscard]] int status_of_read_error(const boost::system::error_code& problem);

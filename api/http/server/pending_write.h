@@ -20,7 +20,7 @@ class PendingWrite {
     if (!ok) failed_ = true;
     ended_.notify_all();
   }
-  /// Until end(); false if a write has failed.
+  /// Waits until end(); false if a write has failed.
   [[nodiscard]] bool wait() TPUSLICE_EXCLUDES(mutex_) {
     const MutexLock lock(mutex_);
     ended_.wait(mutex_, [this]() TPUSLICE_REQUIRES(mutex_) { return !pending_; });

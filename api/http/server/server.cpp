@@ -69,7 +69,7 @@ void limit_connections(Tcp::acceptor& acceptor, const ServerOptions& options) {
     acceptor.set_option(asio::socket_base::receive_buffer_size(options.socket_buffer));
     acceptor.set_option(asio::socket_base::send_buffer_size(options.socket_buffer));
   }
-  // Also after the connection was closed: the kernel drops what the client does not read.
+  // This also holds after the connection was closed: the kernel drops what the client does not read.
   const auto timeout = std::chrono::duration_cast<std::chrono::milliseconds>(options.write_timeout).count();
   using UserTimeout = asio::detail::socket_option::integer<IPPROTO_TCP, TCP_USER_TIMEOUT>;
   acceptor.set_option(UserTimeout(static_cast<int>(timeout)));
@@ -175,7 +175,7 @@ class BeastServer final : public Server {
     pause_.async_wait([this, self = std::move(self)](boost::system::error_code) mutable { accept(std::move(self)); });
   }
 
-  /// From any thread.
+  /// Accepts connections again. May be called from any thread.
   void accept_again() {
     while (!core_->stopping) {
       try {
@@ -186,8 +186,8 @@ class BeastServer final : public Server {
     }
   }
 
-  /// Those that wait behind the first: a client behind thousands does not wait for their handshakes, only until they
-  /// have closed one another. False if an accept failed.
+  /// Accepts those that wait behind the first: a client behind thousands does not wait for their handshakes, only until
+  /// they have closed one another. False if an accept failed.
   bool admit_others() {
     for (int i = 0; i < core_->options.max_connections; ++i) {
       Tcp::socket socket(asio::make_strand(io_));
@@ -232,9 +232,9 @@ class BeastServer final : public Server {
   mutable Mutex mutex_;
   std::shared_ptr<asio::ssl::context> tls_ TPUSLICE_GUARDED_BY(mutex_);
   asio::io_context io_;
-  /// A stream has nothing outstanding while it waits for its source; the threads stay for it all the same.
+  /// Keeps the threads of io_ running while no operation is pending, such as when a stream waits for its source.
   asio::executor_work_guard<asio::io_context::executor_type> work_;
-  asio::strand<asio::io_context::executor_type> strand_;  ///< Of the acceptor and its timer.
+  asio::strand<asio::io_context::executor_type> strand_;  ///< The strand of the acceptor and its timer.
   Tcp::acceptor acceptor_;
   asio::steady_timer pause_;
   std::uint16_t port_ = 0;

@@ -34,7 +34,7 @@ namespace tpuslice::http {
 struct Peer {
   std::string address;           ///< "127.0.0.1:51034"
   bool has_certificate = false;  ///< One that ServerOptions::client_ca verifies.
-  std::string common_name;       ///< Of the certificate; empty without one.
+  std::string common_name;       ///< Common name of the certificate; empty without one.
   std::vector<std::string> organizations;
 };
 
@@ -58,7 +58,7 @@ struct ServerOptions {
   std::size_t body_limit = 8U << 20U;     ///< Bytes; more is answered with 413.
   /// Bytes of all bodies that are read or handled at a time, a quarter of it for each IP address; more wait.
   std::size_t body_budget = 64U << 20U;
-  /// Likewise, of all replies that clients have not read. Requests wait for their handler until there are fewer.
+  /// Maximum bytes of all replies that clients have not read. Requests wait for their handler until there are fewer.
   std::size_t reply_budget = 64U << 20U;
   /// Bodies and replies of at most so many bytes are in neither.
   std::size_t small_message = 64U << 10U;
@@ -66,7 +66,7 @@ struct ServerOptions {
   int socket_buffer = 0;
   /// When there are this many, one of the address that has the most is closed for a new one.
   int max_connections = 1000;
-  int max_connections_per_peer = 1000;  ///< Of one IP address.
+  int max_connections_per_peer = 1000;  ///< Maximum of one IP address.
   int max_streams = 256;                ///< More are answered with 429.
   Duration handshake_timeout = std::chrono::seconds(10);
   Duration read_timeout = std::chrono::seconds(30);

@@ -43,7 +43,7 @@ class ServerSocket {
   auto async_handshake(Handler&& handler) {
     return run([this](ErrorCode& problem, std::size_t&) { return handshake(problem); }, std::forward<Handler>(handler));
   }
-  /// Until a read would return bytes or an error.
+  /// Waits until a read would return bytes or an error.
   template <typename Handler>
   auto async_wait_readable(Handler&& handler) {
     return run([this](ErrorCode& problem, std::size_t&) { return peek(problem); }, std::forward<Handler>(handler));
@@ -58,7 +58,7 @@ class ServerSocket {
     return run([this, buffers](ErrorCode& problem, std::size_t& size) { return write(buffers, problem, size); },
                std::forward<Handler>(handler));
   }
-  /// Of TLS: sends close_notify and waits for that of the client.
+  /// Ends TLS: sends close_notify and waits for that of the client.
   template <typename Handler>
   auto async_shutdown(Handler&& handler) {
     return run([this](ErrorCode& problem, std::size_t&) { return shut_down(problem); }, std::forward<Handler>(handler));

@@ -162,7 +162,7 @@ class BeastSession final : public Session, public std::enable_shared_from_this<B
     claims_.read(shared_from_this(), host_, body, now()) ? start_body() : wait_for(&BeastSession::start_body);
   }
 
-  /// Until a claim is granted. Nothing is read from the client meanwhile.
+  /// Waits until a claim is granted. Nothing is read from the client meanwhile.
   void wait_for(void (BeastSession::*next)()) {
     next_ = next;
     expires_never();
@@ -218,7 +218,7 @@ class BeastSession final : public Session, public std::enable_shared_from_this<B
     claims_.handle(shared_from_this(), host_, begin) ? handle() : wait_for(&BeastSession::handle);
   }
 
-  /// At most ServerOptions::threads at a time.
+  /// Handles the request, at most ServerOptions::threads at a time.
   void handle() {
     activity_.enter(Activity::Phase::kBusy, now());
     const bool keep_alive = parser_->get().keep_alive();
@@ -297,7 +297,7 @@ class BeastSession final : public Session, public std::enable_shared_from_this<B
                             });
   }
 
-  /// On a thread of the StreamPool.
+  /// Runs on a thread of the StreamPool.
   void run_stream(std::unique_ptr<http::Stream> source) {
     const std::stop_token stop = stop_.get_token();
     bool going = send(
@@ -348,10 +348,10 @@ class BeastSession final : public Session, public std::enable_shared_from_this<B
   ServerSocket stream_;
   beast::flat_buffer buffer_;
   Peer peer_;
-  const std::string host_;  ///< Of the peer.
+  const std::string host_;  ///< Address of the peer.
   MessageClaims claims_;
   asio::steady_timer turn_;          ///< While a claim waits.
-  asio::steady_timer deadline_;      ///< Of what is read or written.
+  asio::steady_timer deadline_;      ///< Deadline of what is read or written.
   std::uint64_t deadlines_set_ = 0;  ///< How often it was changed.
   Instant wait_until_;
   void (BeastSession::*next_)() = nullptr;  ///< What follows when it is granted.

@@ -43,7 +43,7 @@ class Session {
   virtual ~Session() = default;
   [[nodiscard]] const Activity& activity() const { return activity_; }
   virtual void start() = 0;
-  /// Its claim on a FairBudget was granted.
+  /// Called when its claim on a FairBudget was granted.
   virtual void resume() = 0;
   /// Ends once what is being answered is answered; at once if nothing is. Streams are ended.
   virtual void drain() = 0;
@@ -94,12 +94,12 @@ class SessionRegistry {
   /// The session that is closed for another one of `asker`.
   [[nodiscard]] std::optional<Entries::iterator> session_to_close(Address& asker, const Limits& limits, Instant now)
       TPUSLICE_REQUIRES(mutex_);
-  /// Of other addresses than `asker` that are not in `without`: the one that gives; null if there is none.
+  /// The address that gives a session, other than `asker` and those in `without`; null if there is none.
   [[nodiscard]] Address* giver(const Address& asker, bool protects, const std::vector<Address*>& without, Instant now)
       TPUSLICE_REQUIRES(mutex_);
   [[nodiscard]] static std::optional<Entries::iterator> longest_unused(Address& address);
   void remove_locked(Entries::iterator entry) TPUSLICE_REQUIRES(mutex_);
-  /// Of trusted addresses without sessions, those that were trusted last are kept.
+  /// Removes an address without sessions. The trusted ones are kept as long as they are among those trusted last.
   void forget_if_unused(Address& address) TPUSLICE_REQUIRES(mutex_);
 
   mutable Mutex mutex_;

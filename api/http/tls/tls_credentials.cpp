@@ -22,8 +22,8 @@ Status set_serial(X509* certificate) {
   if (RAND_bytes(bytes.data(), static_cast<int>(bytes.size())) != 1) {
     return Error::internal("no random numbers: {}", openssl_error());
   }
-  bytes[0] &= 0x7fU;  // A serial number is positive,
-  bytes[0] |= 0x40U;  // and of one length.
+  bytes[0] &= 0x7fU;  // A serial number is positive.
+  bytes[0] |= 0x40U;  // All have one length.
   const std::unique_ptr<BIGNUM, OpensslFree<BN_free>> number(BN_bin2bn(bytes.data(), bytes.size(), nullptr));
   BN_to_ASN1_INTEGER(number.get(), X509_get_serialNumber(certificate));
   return {};

@@ -32,16 +32,17 @@ struct CertificateRequest {
 [[nodiscard]] Result<Identity> issue_certificate(const Identity& authority, const CertificateRequest& request,
                                                  const Validity& validity);
 
-/// Of the first certificate in `pem`. Errors: InvalidArgument.
+/// End of validity of the first certificate in `pem`. Errors: InvalidArgument.
 [[nodiscard]] Result<Timestamp> certificate_not_after(std::string_view pem);
 
-/// That `identity` parses and its key belongs to its first certificate. Errors: InvalidArgument, naming the part.
+/// Checks that `identity` parses and its key belongs to its first certificate. Errors: InvalidArgument, naming the
+/// part.
 [[nodiscard]] Status check_identity(const Identity& identity);
 
-/// That `pem` holds at least one certificate, and how many. Errors: InvalidArgument.
+/// Checks that `pem` holds at least one certificate, and returns how many. Errors: InvalidArgument.
 [[nodiscard]] Result<int> count_certificates(std::string_view pem);
 
-/// That `leaf` was signed by one of `authorities` and is valid at `now` for `dns_name` (any name when empty).
+/// Checks that `leaf` was signed by one of `authorities` and is valid at `now` for `dns_name` (any name when empty).
 /// Errors: InvalidArgument with OpenSSL's reason.
 [[nodiscard]] Status verify_certificate(std::string_view leaf, std::string_view authorities, Timestamp now,
                                         std::string_view dns_name = {});

@@ -34,7 +34,7 @@
 namespace tpuslice::sim {
 
 struct ClusterOptions {
-  std::uint64_t seed = 1;  ///< Of uids, generated names, delays and ties between nodes.
+  std::uint64_t seed = 1;  ///< Seed of uids, generated names, delays and ties between nodes.
   std::vector<NodePool> pools = default_node_pools();
   KubeletOptions kubelet{};       ///< Its seed is set from `seed` when `jitter` is on.
   bool jitter = false;            ///< Delays and the choice between equal nodes vary with the seed.

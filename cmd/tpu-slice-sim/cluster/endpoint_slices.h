@@ -10,7 +10,7 @@
 
 namespace tpuslice::sim {
 
-/// For every service with a selector. Not thread-safe.
+/// Writes the endpoint slices of every service with a selector. Not thread-safe.
 class EndpointSlices {
  public:
   explicit EndpointSlices(Registry& registry);
@@ -24,7 +24,7 @@ class EndpointSlices {
 
   Registry& registry_;
   ChangeFeed feed_;
-  std::map<ObjectKey, Json> selectors_;  ///< Of the services that have one.
+  std::map<ObjectKey, Json> selectors_;  ///< Selectors of the services that have one.
   std::set<ObjectKey> dirty_;
 };
 

@@ -9,7 +9,7 @@ namespace tpuslice::sim {
 
 struct SimEvent {
   std::string component;  ///< "default-scheduler"
-  std::string kind;       ///< Of the object: "Pod"
+  std::string kind;       ///< Kind of the object: "Pod"
   const Json* about = nullptr;
   std::string type;  ///< Normal or Warning
   std::string reason;

@@ -12,7 +12,7 @@ namespace tpuslice::sim {
 
 /// The owner reference with `controller: true`; nullptr if there is none.
 [[nodiscard]] const Json* controller_of(const Json& object);
-/// Its uid, or empty.
+/// The uid of the controller owner, or empty.
 [[nodiscard]] std::string controller_uid(const Json& object);
 /// Whether an owner has this uid, as controller or not.
 [[nodiscard]] bool owned_by(const Json& object, const std::string& uid);

@@ -196,7 +196,7 @@ class Apply {
     return mine;
   }
 
-  /// Removes fields that were applied before and are not any more, except those that are `wanted` or owned by another
+  /// Removes fields that were applied before and no longer are, except those that are `wanted` or owned by another
   /// manager, and their parents: an entry migrated from a client-side apply may own an object as a whole.
   void prune(Json& merged, const FieldSet& dropped, const FieldSet& wanted) const {
     if (dropped.empty()) return;

@@ -36,7 +36,7 @@ Status check_directive(const std::string& found) {
   return Error::invalid_argument("unknown patch type found: {}", found);
 }
 
-/// As Go prints a map.
+/// A map as Go prints it.
 std::string go_map(const Json& object) {
   std::string text;
   for (const auto& [name, value] : object.items()) {

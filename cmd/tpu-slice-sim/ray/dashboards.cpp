@@ -11,7 +11,7 @@ namespace {
 constexpr std::string_view kJobs = "/api/jobs/";
 constexpr std::string_view kApplications = "/api/serve/applications/";
 constexpr std::size_t kHugeBody = 8U << 20U;
-/// Of the requests that are kept for take_requests().
+/// Maximum of the requests that are kept for take_requests().
 constexpr std::size_t kMaxRequests = 10'000;
 
 http::Response reply(int status, const Json& body) {

@@ -42,15 +42,16 @@ class RayDashboards {
   /// Nothing for a request that gets no answer in time (kSlow).
   [[nodiscard]] std::optional<http::Response> handle(const http::Request& request) TPUSLICE_EXCLUDES(mutex_);
 
-  /// As POST /api/jobs/ does.
+  /// Submits a job, as POST /api/jobs/ does.
   void submit(const Json& submission) TPUSLICE_EXCLUDES(mutex_);
   void set_fault(DashboardFault fault) TPUSLICE_EXCLUDES(mutex_);
-  /// Of the job with this submission id, whether or not it was submitted: a submitter in a pod does not run here.
+  /// Sets the status of the job with this submission id, whether or not it was submitted: a submitter in a pod does not
+  /// run here.
   void set_job(const std::string& id, const std::string& status, const std::string& message) TPUSLICE_EXCLUDES(mutex_);
   /// The job is unknown, as after the loss of its head.
   void forget_job(const std::string& id) TPUSLICE_EXCLUDES(mutex_);
 
-  // Of the cluster with this head service: "<name>.<namespace>".
+  // The applications of the cluster with this head service: "<name>.<namespace>".
   /// Status of an application, deployed or not yet; otherwise a deployed application is RUNNING.
   void set_application(const std::string& service, const std::string& name, const std::string& status,
                        const std::string& message) TPUSLICE_EXCLUDES(mutex_);
@@ -70,7 +71,7 @@ class RayDashboards {
     std::optional<Timestamp> end;
   };
   struct Serve {
-    Json config;                               ///< As deployed; null: nothing.
+    Json config;                               ///< The configuration as deployed; null: nothing.
     std::map<std::string, Json> applications;  ///< Status and message that were set.
     std::vector<std::string> proxies;
   };

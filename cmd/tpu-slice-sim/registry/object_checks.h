@@ -8,10 +8,10 @@
 
 namespace tpuslice::sim {
 
-/// On create.
+/// Checks the metadata on create.
 [[nodiscard]] std::vector<FieldProblem> check_metadata(const Resource& resource, const Json& object);
 
-/// On update: also checks immutable metadata.
+/// Checks the metadata on update, also that immutable members did not change.
 [[nodiscard]] std::vector<FieldProblem> check_metadata_update(const Resource& resource, const Json& object,
                                                               const Json& old);
 

@@ -28,7 +28,7 @@ struct WriteOptions {
   std::string field_manager;
   bool dry_run = false;
   std::string field_validation = "Warn";         ///< Strict, Warn or Ignore.
-  std::vector<std::string>* warnings = nullptr;  ///< Where `Warning:` headers are collected.
+  std::vector<std::string>* warnings = nullptr;  ///< Collects `Warning:` headers.
 };
 
 /// Options of a controller of kube-controller-manager: user "system:serviceaccount:kube-system:<name>".
@@ -75,7 +75,7 @@ class Registry {
   [[nodiscard]] const Storage& storage() const { return storage_; }
   [[nodiscard]] Resources& resources() { return resources_; }
   [[nodiscard]] const Clock& clock() const { return clock_; }
-  /// Either may be empty.
+  /// Sets what admits objects; either argument may be empty.
   void set_admission(Admission admission, AdmissionCheck check = {}) {
     admission_ = std::move(admission);
     admission_check_ = std::move(check);
@@ -96,7 +96,7 @@ class Registry {
                        const WriteOptions& options = {});
   /// Starts or finishes a graceful deletion; finalizers delay it. Returns the last state.
   Result<Object> remove(const Resource& resource, const ObjectKey& key, const DeleteOptions& options = {});
-  /// In the version of `resource`, sorted by namespace, then name; an empty namespace means all.
+  /// The objects in the version of `resource`, sorted by namespace, then name; an empty namespace means all.
   [[nodiscard]] std::vector<JsonPtr> list(const Resource& resource, std::string_view namespace_name = {}) const;
 
  private:

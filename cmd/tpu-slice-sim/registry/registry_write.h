@@ -13,7 +13,7 @@ struct Registry::Write {
   const Resource& resource;
   std::string_view operation;    ///< CREATE or UPDATE
   std::string_view subresource;  ///< "", "status", "finalize", ...
-  JsonPtr current;               ///< As stored; null on create.
+  JsonPtr current;               ///< The object as stored; null on create.
   const WriteOptions& options;
 };
 

@@ -211,7 +211,7 @@ Json details_of(const Error& error) {
 }
 
 std::string kind_and_group(const Resource& resource) {
-  if (resource.kind == "Event") return resource.kind;  // Of both groups: the stored form is checked.
+  if (resource.kind == "Event") return resource.kind;  // Events of both groups: the stored form is checked.
   return resource.group.empty() ? resource.kind : resource.kind + "." + resource.group;
 }
 

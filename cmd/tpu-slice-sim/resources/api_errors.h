@@ -22,7 +22,7 @@ namespace tpuslice::sim {
 [[nodiscard]] Error forbidden(const Resource& resource, std::string_view name, std::string_view problem);
 [[nodiscard]] Error bad_request(std::string message);
 [[nodiscard]] Error invalid(const Resource& resource, std::string_view name, const std::vector<FieldProblem>& problems);
-/// Of query parameters.
+/// An error of query parameters.
 [[nodiscard]] Error invalid_options(std::string_view problem);
 [[nodiscard]] Error method_not_allowed();
 [[nodiscard]] Error no_such_resource();

@@ -59,7 +59,7 @@ class Resources {
 
   [[nodiscard]] ResourcePtr find(std::string_view group, std::string_view version, std::string_view plural) const;
   [[nodiscard]] ResourcePtr find_kind(std::string_view api_version, std::string_view kind) const;
-  /// By ResourceType::resource(), any served version.
+  /// The resource with this ResourceType::resource(), any served version.
   [[nodiscard]] ResourcePtr find_id(std::string_view id) const;
   [[nodiscard]] std::vector<ResourcePtr> list() const;
 

@@ -12,7 +12,7 @@ void check_pod_update(Problems& problems, const Json& pod, const Json& old);
 /// Generated labels and selector, and on update immutable fields; `old` is null on create.
 void check_job(Problems& problems, const Json& job, const Json* old);
 
-/// That spec.selector matches the labels of spec.template.
+/// Checks that spec.selector matches the labels of spec.template.
 void check_selector(Problems& problems, const Json& spec);
 /// "field is immutable" for each of these members that differs.
 void check_immutable(Problems& problems, const FieldPath& path, const Json& spec, const Json& old,

@@ -15,7 +15,7 @@ enum class TokenType : std::uint8_t { kName, kLiteral, kSymbol, kEnd };
 
 struct Token {
   TokenType type = TokenType::kEnd;
-  std::string text;  ///< Of names and symbols.
+  std::string text;  ///< Text of names and symbols.
   Json literal;
   std::size_t position = 0;
 };

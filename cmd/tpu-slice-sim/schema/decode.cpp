@@ -63,7 +63,7 @@ class DuplicateFinder {
   struct Level {
     std::string name;
     std::set<std::string> seen;
-    int index = -1;  ///< Of a list.
+    int index = -1;  ///< Index in a list.
   };
 
   void next_item() {

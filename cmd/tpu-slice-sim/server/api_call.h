@@ -28,7 +28,7 @@ struct ApiCall {
 
   [[nodiscard]] ObjectKey key() const { return {info.namespace_name, info.name}; }
   [[nodiscard]] Presenter presenter() const;
-  /// From the query: fieldManager, dryRun, fieldValidation. Collects warnings in `warnings`.
+  /// The options of the query: fieldManager, dryRun, fieldValidation. Collects warnings in `warnings`.
   [[nodiscard]] WriteOptions write_options();
   /// The body as JSON; also accepts YAML. Null without a body. Errors: BadRequest, 415.
   [[nodiscard]] Result<Json> body();

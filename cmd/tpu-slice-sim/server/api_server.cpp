@@ -34,7 +34,7 @@ http::Reply text_reply(std::string text) {
   return reply;
 }
 
-/// For paths that are not served.
+/// The reply for paths that are not served.
 http::Reply page_not_found() {
   http::Reply reply = text_reply("404 page not found\n");
   reply.response.status = 404;

@@ -11,7 +11,7 @@ namespace tpuslice::sim {
 
 struct ApiServerOptions {
   Duration bookmark_every = std::chrono::seconds(60);  ///< In watches that allow bookmarks.
-  Duration watch_timeout = std::chrono::minutes(30);   ///< Of watches without timeoutSeconds.
+  Duration watch_timeout = std::chrono::minutes(30);   ///< Timeout of watches without timeoutSeconds.
   std::string version = "v1.34.1";                     ///< gitVersion of /version.
 };
 

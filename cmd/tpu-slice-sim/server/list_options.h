@@ -42,7 +42,7 @@ struct ContinueToken {
 
 /// Whether the text is a resourceVersion: a number, or empty.
 [[nodiscard]] bool is_version(const std::string& text);
-/// Of a request for one object, or a watch.
+/// The error of a request for one object, or a watch.
 [[nodiscard]] Error invalid_version(std::string_view version);
 
 }  // namespace tpuslice::sim

@@ -66,7 +66,7 @@ Error refused_options(std::string_view kind, const std::string& problem) {
   return Error::of(ErrorCode::kInvalid, "{}.meta.k8s.io \"\" is invalid: {}", kind, problem).with_reason("Invalid");
 }
 
-/// Of CreateOptions, UpdateOptions or PatchOptions.
+/// Checks CreateOptions, UpdateOptions or PatchOptions.
 Status check_options(const ApiCall& call, std::string_view kind) {
   if (const std::string dry = call.query.get("dryRun"); !dry.empty() && dry != "All") {
     return refused_options(kind, fmt::format("dryRun: Unsupported value: [\"{}\"]: supported values: \"All\"", dry));

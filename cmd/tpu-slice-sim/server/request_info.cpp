@@ -23,7 +23,7 @@ Result<RequestInfo> parse_request_path(std::string_view path) {
   }
   const std::vector<std::string>& all = info.segments;
   if (all.empty() || (all[0] != "api" && all[0] != "apis")) return info;
-  std::size_t next = all[0] == "api" ? 1 : 2;  // Of the version.
+  std::size_t next = all[0] == "api" ? 1 : 2;  // Position of the version.
   if (all.size() < next + 2) return info;
   if (next == 2) info.group = all[1];
   info.version = all[next++];

@@ -10,7 +10,7 @@ namespace tpuslice::sim {
 namespace {
 
 struct Fields {
-  std::string_view id;     ///< Of the resource.
+  std::string_view id;     ///< Name of the resource.
   std::string_view names;  ///< Space-separated.
 };
 

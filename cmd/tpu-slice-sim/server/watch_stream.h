@@ -47,7 +47,7 @@ class WatchStream final : public http::Stream {
   Instant bookmark_due_;
   Revision after_ = 0;         ///< Everything up to here has been sent or does not match.
   std::string pending_;        ///< Encoded, not yet read.
-  bool headers_sent_ = false;  ///< Of a Table.
+  bool headers_sent_ = false;  ///< The headers of a Table are sent.
   bool failed_ = false;
   bool ended_ = false;
 };

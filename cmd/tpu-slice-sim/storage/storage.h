@@ -59,7 +59,8 @@ class Storage {
   /// Returns the last state. Errors: as update.
   Result<JsonPtr> remove(std::string_view resource, const ObjectKey& key, std::optional<Revision> expected);
 
-  /// Up to `limit` changes of `resource` (all resources when empty) after `after`, oldest first. Errors: Expired.
+  /// The changes, at most `limit`, of `resource` (all resources when empty) after `after`, oldest first. Errors:
+  /// Expired.
   [[nodiscard]] Result<std::vector<Change>> changes(std::string_view resource, Revision after,
                                                     std::size_t limit = 1000) const;
   /// Forgets the history up to and including `revision`.

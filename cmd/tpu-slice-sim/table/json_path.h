@@ -32,7 +32,7 @@ class JsonPath {
   };
   struct All {};
   struct Filter {
-    std::vector<std::string> path;  ///< Of an element.
+    std::vector<std::string> path;  ///< Path below an element.
     bool exists = false;            ///< No comparison: the path exists.
     std::string op;                 ///< ==, !=, <, <=, >, >=
     Json value;

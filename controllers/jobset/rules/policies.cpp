@@ -15,7 +15,7 @@ using Errors = FieldErrors;
 constexpr std::size_t kMaxRuleNameLength = 128;
 /// Patterns of all rules. They are compiled whenever the object is validated.
 constexpr std::size_t kMaxPatterns = 64;
-/// Bytes of a compiled pattern, with room for one of some 1,000 characters.
+/// Maximum bytes of a compiled pattern. One of some 1,000 characters fits.
 constexpr std::int64_t kMaxPatternMemory = 256 << 10;
 /// The status lists with restarts of single Jobs have at most this many elements.
 constexpr std::int64_t kMaxRestartableJobs = 1024;

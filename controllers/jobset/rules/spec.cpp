@@ -141,7 +141,7 @@ JobSetSpec JobSetSpec::read(const Json& jobset) {
   return spec;
 }
 
-bool JobSetSpec::managed_elsewhere() const { return !managed_by.empty() && managed_by != kControllerName; }
+bool JobSetSpec::managed_by_other() const { return !managed_by.empty() && managed_by != kControllerName; }
 
 const ReplicatedJob* JobSetSpec::find(std::string_view name) const {
   const auto found = std::ranges::find(jobs, name, &ReplicatedJob::name);

@@ -81,7 +81,7 @@ struct SuccessPolicy {
 
 struct VolumeClaim {
   std::string volume;  ///< Name of the template, and of the volume in pods.
-  std::string name;    ///< Of the PersistentVolumeClaim.
+  std::string name;    ///< Name of the PersistentVolumeClaim.
   bool retained = false;
   const Json* claim_template = nullptr;
 };
@@ -108,10 +108,10 @@ struct JobSetSpec {
   bool restart_at_failure_target = false;
 
   static JobSetSpec read(const Object& jobset);
-  /// Without the owner reference.
+  /// Reads a JobSet, without the owner reference.
   static JobSetSpec read(const Json& jobset);
 
-  [[nodiscard]] bool managed_elsewhere() const;
+  [[nodiscard]] bool managed_by_other() const;
   /// Null if there is no replicated job of that name.
   [[nodiscard]] const ReplicatedJob* find(std::string_view name) const;
   /// Number of Jobs of all replicated jobs.

@@ -17,12 +17,12 @@ using Errors = FieldErrors;
 
 constexpr std::size_t kMaxClaimNameLength = 63;
 
-/// Where the pod templates use the name of a claim.
+/// The places where the pod templates use the name of a claim.
 struct ClaimUse {
   bool is_mounted = false;
   std::vector<std::pair<const ReplicatedJob*, std::size_t>> volumes;  ///< Those of its name: job and index.
 };
-/// By the name of the claim.
+/// Uses by the name of the claim.
 using ClaimUses = std::map<std::string, ClaimUse, std::less<>>;
 
 /// The use of the claim that is named like `object`, a mount or a volume; null if there is none.
@@ -43,7 +43,7 @@ void find_mounts(const Json& pod, ClaimUses& uses) {
   }
 }
 
-/// Of all claims at once: an object can have thousands of claims and of mounts.
+/// Finds the uses of all claims at once: an object can have thousands of claims and of mounts.
 ClaimUses find_uses(const Json& policies, const JobSetSpec& spec) {
   ClaimUses uses;
   for (const Json& policy : policies) {

@@ -31,7 +31,7 @@ std::string group_key(const Json& pod, const LwsGroup& group) {
   return sha1_hex(fmt::format("{}/{}", namespace_of(pod), group.leader));
 }
 
-/// As upstream, without the namespace.
+/// Key of the subgroup as upstream computes it, but without the namespace.
 std::string subgroup_key(const LwsGroup& group) {
   return sha1_hex(fmt::format("{}/{}", group.leader, group.subgroup_of(group.worker)));
 }

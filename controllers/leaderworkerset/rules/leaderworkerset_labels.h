@@ -27,7 +27,7 @@ inline constexpr std::string_view kLwsSubdomainPolicy = "leaderworkerset.sigs.k8
 inline constexpr std::string_view kExclusiveTopology = "leaderworkerset.sigs.k8s.io/exclusive-topology";
 inline constexpr std::string_view kSubgroupExclusiveTopology =
     "leaderworkerset.sigs.k8s.io/subgroup-exclusive-topology";
-/// With any value: restart policy RecreateGroupOnPodRestart means RecreateGroupAfterStart.
+/// An annotation that, with any value, makes restart policy RecreateGroupOnPodRestart mean RecreateGroupAfterStart.
 inline constexpr std::string_view kRecreateAfterStart =
     "leaderworkerset.sigs.k8s.io/experimental-recreate-group-after-start";
 inline constexpr ResourceType kControllerRevisions{"apps", "v1", "ControllerRevision", "controllerrevisions"};
@@ -54,7 +54,7 @@ inline constexpr std::string_view kLeaderIndex = "0";
 inline constexpr std::string_view kAvailable = "Available";
 inline constexpr std::string_view kProgressing = "Progressing";
 inline constexpr std::string_view kUpdateInProgress = "UpdateInProgress";
-/// Ours. False: children cannot be created, or groups are not restarted any more.
+/// Ours. False: children cannot be created, or groups are no longer restarted.
 inline constexpr std::string_view kGroupsHealthy = "tpuslice.dev/GroupsHealthy";
 
 }  // namespace tpuslice::leaderworkerset

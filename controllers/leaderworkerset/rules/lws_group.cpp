@@ -23,7 +23,7 @@ std::optional<int> ordinal_after(std::string_view name, std::string_view prefix)
   return parse_count(name.substr(prefix.size() + 1));
 }
 
-/// By its name: "<set>-<group>" for a leader, "<set>-<group>-<worker>" for a worker.
+/// The leader by the name of the pod: "<set>-<group>" for a leader, "<set>-<group>-<worker>" for a worker.
 std::string leader_of(const std::string& pod, const std::string& set) {
   return ordinal_after(pod, set) ? pod : pod.substr(0, pod.rfind('-'));
 }

@@ -11,8 +11,8 @@ namespace tpuslice::leaderworkerset {
 
 struct LwsGroup {
   std::string leader;  ///< Name of the leader pod, "<set>-<group>".
-  int index = 0;       ///< Of the group in its set.
-  int worker = 0;      ///< Of the pod in its group; the leader is 0.
+  int index = 0;       ///< Index of the group in its set.
+  int worker = 0;      ///< Index of the pod in its group; the leader is 0.
   int size = 1;        ///< Pods of the group.
   int subgroup_size = 0;
   bool leader_excluded = false;  ///< The leader is in no subgroup.
@@ -58,7 +58,7 @@ struct LwsGroup {
 [[nodiscard]] tpu::HostNames lws_hostnames(std::string_view leader, int first);
 
 /// Whether the leader of a group of `size` pods joins the first subgroup as one more than `subgroup_size`, so that
-/// subgroups are counted from the first worker.
+/// subgroups are counted from the first worker: a group of 5 with subgroups of 2 has subgroups of 3 and 2.
 /// Source: LeaderWorkerSet's label subgroup-index: worker w is in subgroup (w - 1) / n then, else in w / n.
 [[nodiscard]] constexpr bool lws_leader_is_extra(std::int64_t size, std::int64_t subgroup_size) {
   return (size - 1) % subgroup_size == 0 && size % subgroup_size != 0;

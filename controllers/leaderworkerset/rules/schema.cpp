@@ -11,7 +11,7 @@ namespace {
 
 using enum FieldType;
 
-/// Without numbers: check_lws_counts().
+/// The shapes of all fields but numbers, which check_lws_counts() checks.
 /// Source: upstream's CRD; the retention policy as Kubernetes checks it when it creates the StatefulSet.
 constexpr auto kLwsShapes = std::to_array<FieldShape>({
     {.path = "metadata.annotations", .type = kObject},

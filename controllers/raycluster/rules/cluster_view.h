@@ -17,7 +17,7 @@ namespace tpuslice::rules {
 struct ClusterView {
   const Json& json;  ///< With metadata and spec. An embedded cluster: as its controller would create it.
   const raycluster::RayClusterSpec& spec;  ///< Read from `json`.
-  std::string path = "spec";               ///< Of the spec in the user's object: "spec.rayClusterSpec".
+  std::string path = "spec";               ///< Path of the spec in the user's object: "spec.rayClusterSpec".
 
   /// Path of a field of the spec: at("rayVersion").
   [[nodiscard]] std::string at(std::string_view field) const { return fmt::format("{}.{}", path, field); }

@@ -21,15 +21,15 @@ bool is_dns_label(std::string_view text) {
          std::all_of(text.begin(), text.end(), [](char c) { return is_lower_alphanumeric(c) || c == '-'; });
 }
 
-/// `group` as part of a DNS label, in at most `room` characters; the hash distinguishes groups that become equal.
-std::string shorten(std::string_view group, std::size_t room) {
-  std::string text(group.substr(0, room - kGroupHashLength - 1));
+/// `group` as part of a DNS label, in at most `max_length` characters; the hash distinguishes groups that become equal.
+std::string shorten(std::string_view group, std::size_t max_length) {
+  std::string text(group.substr(0, max_length - kGroupHashLength - 1));
   for (char& c : text) {
     if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
     if (!is_lower_alphanumeric(c)) c = '-';
   }
   if (text.empty() || !is_lower_alphanumeric(text.front())) text.insert(0, "g");
-  text.resize(std::min(text.size(), room - kGroupHashLength - 1));
+  text.resize(std::min(text.size(), max_length - kGroupHashLength - 1));
   return text + "-" + short_hash(group, kGroupHashLength);
 }
 

@@ -14,7 +14,8 @@ struct RayVersion {
   friend auto operator<=>(const RayVersion&, const RayVersion&) = default;
 };
 
-/// Of "2.53.0", "v2.54" or "2.53.0-py312": numbers up to the first suffix. Nothing for other texts, such as "nightly".
+/// Parses "2.53.0", "v2.54" or "2.53.0-py312": numbers up to the first suffix. Nothing for other texts, such as
+/// "nightly".
 [[nodiscard]] std::optional<RayVersion> parse_ray_version(std::string_view text);
 
 }  // namespace tpuslice::raycluster

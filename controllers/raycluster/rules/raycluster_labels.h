@@ -35,9 +35,9 @@ inline constexpr std::string_view kRollingUpgrade = "rolling";
 
 /// Name of the container of Ray's autoscaler in the head pod.
 inline constexpr std::string_view kAutoscalerContainer = "autoscaler";
-/// Environment variables: of the Ray container, whether Ray runs version 2 of its autoscaler;
+/// Environment variable of the Ray container: whether Ray runs version 2 of its autoscaler.
 inline constexpr std::string_view kAutoscalerV2Variable = "RAY_enable_autoscaler_v2";
-/// and of the autoscaler, the command that starts it, for users who replace its arguments.
+/// Environment variable of the autoscaler: the command that starts it, for users who replace its arguments.
 inline constexpr std::string_view kAutoscalerCommandVariable = "KUBERAY_GEN_AUTOSCALER_START_CMD";
 
 /// Values of gcsFaultToleranceOptions.backend; the first is the default.

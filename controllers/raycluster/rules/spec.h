@@ -35,7 +35,7 @@ struct HeadGroup : GroupSpec {
 
 struct WorkerGroup : GroupSpec {
   std::string name;
-  std::int32_t replicas = 0;  ///< As written; minReplicas if absent.
+  std::int32_t replicas = 0;  ///< The number as written; minReplicas if absent.
   std::int32_t min_replicas = 0;
   std::int32_t max_replicas = std::numeric_limits<std::int32_t>::max();
   std::int32_t hosts = 1;
@@ -84,7 +84,8 @@ struct RayClusterSpec {
   std::string uid;
   ControllerRef owner;  ///< For children.
   HeadGroup head;
-  std::vector<WorkerGroup> groups;  ///< As in spec.workerGroupSpecs; an element that is not an object has the defaults.
+  /// The groups as in spec.workerGroupSpecs; an element that is not an object has the defaults.
+  std::vector<WorkerGroup> groups;
   bool suspend = false;
   Autoscaling autoscaling;
   Authentication auth;
@@ -92,7 +93,7 @@ struct RayClusterSpec {
   std::string managed_by;
   std::string ray_version;
   std::string creator;    ///< Kind that created this cluster: RayCluster, RayJob or RayService.
-  StringMap annotations;  ///< Of the cluster itself.
+  StringMap annotations;  ///< Annotations of the cluster itself.
   StringMap head_service_annotations;
   bool serve_service = false;    ///< Annotation kServeService.
   bool recreate = false;         ///< upgradeStrategy.type: Recreate

@@ -111,7 +111,7 @@ void check_group_name(const std::string& name, const std::string& path, std::set
   }
   if (!names.insert(name).second) errors.push_back(duplicate_value(name_path, name, kKubeRayRule));
   auto name_errors = check_label_value(name);
-  if (name_errors.empty()) name_errors = check_dns1123_subdomain(to_lower(name));  // As in the names of its pods.
+  if (name_errors.empty()) name_errors = check_dns1123_subdomain(to_lower(name));  // The names of its pods contain it.
   for (const std::string& error : name_errors) {
     errors.push_back(invalid_value(name_path, name, error, kKubernetesRule));
   }

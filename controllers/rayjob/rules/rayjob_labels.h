@@ -1,4 +1,4 @@
-// Names of the RayJob API, upstream's but for those under tpuslice.dev/.
+// Names of the RayJob API, upstream's except those under tpuslice.dev/.
 #pragma once
 
 #include <string_view>
@@ -38,7 +38,7 @@ inline constexpr std::string_view kJobLost = "JobLost";
 // Conditions: Complete, Failed and Suspended have the names of the states. Upstream has none.
 /// Ours: the RayCluster is ready. False: what it waits for.
 inline constexpr std::string_view kClusterReady = "tpuslice.dev/ClusterReady";
-/// Its reason while the job runs and the cluster has fewer workers than before.
+/// The reason of that condition while the job runs and the cluster has fewer workers than before.
 inline constexpr std::string_view kWorkersLost = "WorkersLost";
 /// Ours: the children exist, and none of their names is taken.
 inline constexpr std::string_view kChildrenReady = "tpuslice.dev/ChildrenReady";

@@ -71,7 +71,7 @@ std::string_view to_string(SubmissionMode mode) {
   return std::ranges::find(kModes, mode, &std::pair<std::string_view, SubmissionMode>::second)->first;
 }
 
-bool RayJobSpec::managed_elsewhere() const { return !managed_by.empty() && managed_by != kOurManager; }
+bool RayJobSpec::managed_by_other() const { return !managed_by.empty() && managed_by != kOurManager; }
 
 RayJobSpec RayJobSpec::read(const Json& job) {
   RayJobSpec out;

@@ -23,7 +23,7 @@ enum class SubmissionMode : std::uint8_t {
   kSidecar,      ///< A container of the head pod submits.
   kInteractive,  ///< The user submits, and writes the id into spec.jobId.
 };
-/// As in spec.submissionMode.
+/// The name in spec.submissionMode.
 [[nodiscard]] std::string_view to_string(SubmissionMode mode);
 
 /// What is deleted after the end, by impact.
@@ -56,7 +56,7 @@ struct RayJobSpec {
   std::string entrypoint;
   std::string job_id;                        ///< Empty: one is derived.
   std::string runtime_env;                   ///< runtimeEnvYAML
-  StringMap metadata;                        ///< Of the Ray job.
+  StringMap metadata;                        ///< Metadata of the Ray job.
   const Json* entrypoint_cpus = nullptr;     ///< entrypointNumCpus; null if absent.
   const Json* entrypoint_gpus = nullptr;     ///< entrypointNumGpus; null if absent.
   std::string entrypoint_resources;          ///< JSON.
@@ -67,13 +67,13 @@ struct RayJobSpec {
   std::optional<Duration> pre_running_deadline;
   bool shutdown = false;               ///< shutdownAfterJobFinishes
   Duration ttl = Duration::zero();     ///< ttlSecondsAfterFinished
-  std::vector<DeletionRule> deletion;  ///< Of deletionStrategy, in either form.
+  std::vector<DeletionRule> deletion;  ///< The rules of deletionStrategy, in either form.
   bool has_deletion_strategy = false;
   bool suspend = false;
   std::string managed_by;
 
   /// True if spec.managedBy assigns the RayJob to another controller.
-  [[nodiscard]] bool managed_elsewhere() const;
+  [[nodiscard]] bool managed_by_other() const;
   /// A pod of ours submits the job and follows its log.
   [[nodiscard]] bool has_submitter() const {
     return mode == SubmissionMode::kK8sJob || mode == SubmissionMode::kSidecar;

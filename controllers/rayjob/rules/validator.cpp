@@ -25,7 +25,7 @@ std::string mode_of(const Json& job) { return string_at(job, {"spec", "submissio
 
 bool is_set(const Json& job, std::string_view field) { return find_set(job, {"spec", field}) != nullptr; }
 
-/// Where the job runs: on a cluster of its own, or on an existing one.
+/// Checks the cluster that the job runs on: one of its own, or an existing one.
 void check_cluster_source(const Json& job, Errors& errors) {
   if (!selects_cluster(job)) {
     if (is_set(job, kClusterField)) return;

@@ -15,15 +15,15 @@ inline constexpr std::string_view kFinalizer = "ray.io/rayservice-finalizer";
 // Upstream's annotations of the RayClusters of a RayService.
 inline constexpr std::string_view kClusterHash = "ray.io/hash-without-replicas-and-workers-to-delete";
 inline constexpr std::string_view kNumberOfGroups = "ray.io/num-worker-groups";
-/// The operator that made kClusterHash. Operators do not compare the hashes of others.
-inline constexpr std::string_view kHashMaker = "ray.io/kuberay-version";
+/// The operator and version that computed kClusterHash. Operators do not compare the hashes of others.
+inline constexpr std::string_view kClusterHashVersion = "ray.io/kuberay-version";
 
 // Ours.
 /// The numbers of replicas that the RayService had when they were last applied to the cluster: ConfigHash::replicas().
 inline constexpr std::string_view kReplicas = "tpuslice.dev/replicas";
 /// The Serve configuration that the cluster was given: see ServeRecord.
 inline constexpr std::string_view kServeConfig = "tpuslice.dev/serve-config";
-/// When a cluster that is not used any more is deleted, RFC 3339.
+/// When a cluster that is no longer used is deleted, RFC 3339.
 inline constexpr std::string_view kDeleteAfter = "tpuslice.dev/delete-after";
 
 /// The controller watches the services with this label.
@@ -35,7 +35,7 @@ inline constexpr std::string_view kUpgradeInProgress = "UpgradeInProgress";
 inline constexpr std::string_view kRollbackInProgress = "RollbackInProgress";
 inline constexpr std::string_view kSuspendingCondition = "Suspending";
 inline constexpr std::string_view kSuspendedCondition = "Suspended";
-// Their reasons.
+// Reasons of these conditions.
 inline constexpr std::string_view kInitializing = "Initializing";
 inline constexpr std::string_view kInitializingTimedOut = "InitializingTimeout";
 inline constexpr std::string_view kValidationFailed = "ValidationFailed";
@@ -60,7 +60,7 @@ inline constexpr std::string_view kFailedRayCluster = "FailedRayCluster";
 inline constexpr std::string_view kFailedService = "FailedService";
 inline constexpr std::string_view kFailedServeLabel = "FailedServeLabel";
 
-/// Of the requests to Ray's dashboards and proxies.
+/// Interval of the requests to Ray's dashboards and proxies.
 inline constexpr Duration kPollInterval = std::chrono::seconds(2);
 
 }  // namespace tpuslice::rayservice

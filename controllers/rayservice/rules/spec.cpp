@@ -12,7 +12,7 @@
 namespace tpuslice::rayservice {
 namespace {
 
-/// Of a timeout: a Duration holds it, and a time plus it.
+/// Maximum of a timeout: a Duration can hold it, and a time plus it.
 constexpr double kMaxSeconds = 10.0 * 365 * 24 * 3600;
 
 std::optional<Duration> positive(double seconds) {
@@ -22,7 +22,7 @@ std::optional<Duration> positive(double seconds) {
 
 /// Takes "1.5h" from the front of `text`: its seconds.
 std::optional<double> take_term(std::string_view& text) {
-  // Of microseconds, u, the micro sign and the Greek letter.
+  // The units of Go durations. Microseconds have three: with u, the micro sign and the Greek letter.
   constexpr std::array<std::pair<std::string_view, double>, 8> kUnits{{{"ns", 1e-9},
                                                                        {"us", 1e-6},
                                                                        {"\u00b5s", 1e-6},

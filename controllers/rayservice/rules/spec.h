@@ -24,14 +24,14 @@ inline constexpr std::string_view kInitializingTimeout = "ray.io/initializing-ti
 /// Ours, annotation: what happens to an upgrade whose new cluster finds no nodes for its slices while the old one has
 /// its own.
 inline constexpr std::string_view kUpgradeWithoutRoom = "tpuslice.dev/upgrade-without-room";
-// Its values; the first is the default.
+// Values of the annotation; the first is the default.
 inline constexpr std::string_view kWaitForRoom = "wait";
 /// The old cluster is deleted first: requests fail until the new one is ready.
 inline constexpr std::string_view kReplaceWithoutRoom = "replace";
 
 inline constexpr std::int64_t kDefaultDeletionDelaySeconds = 60;
 
-/// Of "300", "5m" or "1h30m15.5s": seconds, or a Go duration. Nothing for another text, and unless it is positive.
+/// Parses "300", "5m" or "1h30m15.5s": seconds, or a Go duration. Nothing for another text, and unless it is positive.
 [[nodiscard]] std::optional<Duration> parse_timeout(std::string_view text);
 
 /// Borrows from the document it was read from, which must outlive it.
@@ -42,7 +42,7 @@ struct RayServiceSpec {
   const Json* cluster_config = nullptr;  ///< rayClusterConfig; null if absent.
   const Json* serve_service = nullptr;   ///< serveService; null if absent.
   std::string serve_config;              ///< serveConfigV2: YAML.
-  std::string upgrade_type;              ///< As written, or NewCluster.
+  std::string upgrade_type;              ///< The type as written, or NewCluster.
   Duration deletion_delay;               ///< rayClusterDeletionDelaySeconds
   bool exclude_head = false;             ///< excludeHeadPodFromServeSvc
   bool suspend = false;

@@ -1,4 +1,5 @@
-// Words that docs/glossary.md replaced must not come back into names, comments, messages or docs.
+// Words that docs/glossary.md replaced must not come back into names, comments, messages or docs; comments begin with
+// what they are about.
 #include <string>
 #include <vector>
 
@@ -82,6 +83,37 @@ TEST(Vocabulary, BannedWordsDoNotComeBack) {
         if (!RE2::PartialMatch(text, pattern)) continue;
         found.push_back(fmt::format("{}:{}: {} (write: {})", files[i].path, line + 1, text, word.instead));
       }
+    }
+  }
+  EXPECT_THAT(found, IsEmpty());
+}
+
+/// The first line of a comment, without slashes; empty if `line` begins none. `before`: the line above it.
+std::string beginning_of_comment(const std::string& line, const std::string& before) {
+  static const RE2 kComment(R"(\s*//.*)");
+  static const RE2 kBlock(R"(\s*///? (.*))");
+  static const RE2 kBehindCode(R"(.*\S\s+(?:///<|//) (.*))");
+  std::string text;
+  if (RE2::FullMatch(line, kBlock, &text)) return RE2::FullMatch(before, kComment) ? std::string() : text;
+  return RE2::FullMatch(line, kBehindCode, &text) ? text : std::string();
+}
+
+// "Of the previous page." leaves out what it is about: "Token of the previous page."
+TEST(Vocabulary, CommentsBeginWithWhatTheyAreAbout) {
+  static const RE2 kFragment(R"((Of|Likewise|Also|Since|But|And)\b.*)");
+  static const RE2 kDocumentation(R"(.*///.*)");
+  static const RE2 kFragmentOfDocumentation(R"((As|Where)\b.*)");
+  std::vector<std::string> found;
+  for (const SourceFile& file : read_sources({"api", "cmd", "controllers", "tpu", "webhook"})) {
+    std::string before;
+    for (std::size_t i = 0; i < file.lines.size(); ++i) {
+      const std::string& line = file.lines[i];
+      const std::string text = beginning_of_comment(line, before);
+      const bool documents = i == 0 || RE2::FullMatch(line, kDocumentation);
+      if (RE2::FullMatch(text, kFragment) || (documents && RE2::FullMatch(text, kFragmentOfDocumentation))) {
+        found.push_back(fmt::format("{}:{}: {}", file.path, i + 1, line));
+      }
+      before = line;
     }
   }
   EXPECT_THAT(found, IsEmpty());

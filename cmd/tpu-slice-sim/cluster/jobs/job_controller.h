@@ -15,9 +15,9 @@
 
 namespace tpuslice::sim {
 
-/// For all Jobs without spec.managedBy. Syncs a Job at once when its spec changed, and a second after its pods or
-/// its status changed, so that many changes cause one write; retries with back-off when a write failed. Pods without
-/// a controller owner are not adopted. Not thread-safe.
+/// The controller of all Jobs without spec.managedBy. Syncs a Job at once when its spec changed, and a second after its
+/// pods or its status changed, so that many changes cause one write; retries with back-off when a write failed. Pods
+/// without a controller owner are not adopted. Not thread-safe.
 class JobController {
  public:
   explicit JobController(Registry& registry);
@@ -32,7 +32,7 @@ class JobController {
     std::int64_t generation = 0;
     bool finished = false;  ///< Complete or Failed.
     bool foreign = false;   ///< Has another spec.managedBy.
-    FailureStreak streak;   ///< Of its pods.
+    FailureStreak streak;   ///< Failures of its pods.
     int failed_syncs = 0;   ///< Consecutive syncs in which a write failed.
   };
   using Jobs = std::map<ObjectKey, Job>;

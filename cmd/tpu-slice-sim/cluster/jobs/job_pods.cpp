@@ -18,7 +18,7 @@ constexpr const char* kFailureCount = "batch.kubernetes.io/job-index-failure-cou
 constexpr const char* kIgnoredCount = "batch.kubernetes.io/job-index-ignored-failure-count";
 constexpr std::string_view kOwnManager = "kubernetes.io/job-controller";
 constexpr const char* kIndexVariable = "JOB_COMPLETION_INDEX";
-constexpr std::size_t kMaxPrefix = 58;  ///< Of a generated name; the API server would truncate the index.
+constexpr std::size_t kMaxPrefix = 58;  ///< Longer generated names would be truncated, with the index.
 
 void add_index_variable(Json& spec, const char* kind) {
   const auto containers = spec.find(kind);

@@ -45,7 +45,7 @@ struct JobReference {
 [[nodiscard]] IndexFailures index_failures(const Json& pod);
 /// Whether it has kJobFinalizer.
 [[nodiscard]] bool tracked(const Json& pod);
-/// Neither terminal nor terminating.
+/// Whether the pod is neither terminal nor terminating.
 [[nodiscard]] bool pod_active(const Json& pod);
 /// Terminating, and not terminal.
 [[nodiscard]] bool pod_terminating(const Json& pod);

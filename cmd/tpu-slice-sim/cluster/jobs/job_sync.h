@@ -21,10 +21,10 @@ struct JobOutcome {
   std::optional<Duration> requeue_after = {};  ///< When a sync is due without a change.
 };
 
-/// Removes kJobFinalizer from the pod. True if the pod does not have it any more or does not exist.
+/// Removes kJobFinalizer from the pod. True if the pod no longer has it or does not exist.
 bool release_job_pod(Registry& registry, const Json& pod);
 
-/// For one use.
+/// One sync of a Job; an object is used once.
 ///
 /// A finished pod is counted in three writes, so that a crash between any of them neither loses it nor
 /// counts it twice: its uid is added to status.uncountedTerminatedPods, its finalizer is removed, and the uid is

@@ -40,7 +40,7 @@ bool release_job_pod(Registry& registry, const Json& pod) {
 }
 
 bool JobSync::track() {
-  // From an earlier sync that did not complete.
+  // These are from an earlier sync that did not complete.
   count_uncounted();
   const std::vector<JsonPtr> released = collect();
   if (result_ && true_condition(job_, result_->interim()) == nullptr) {

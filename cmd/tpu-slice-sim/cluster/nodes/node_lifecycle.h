@@ -36,7 +36,7 @@ class NodeLifecycle {
   std::set<std::string> dirty_;                      ///< Nodes to check.
   std::map<std::string, std::set<ObjectKey>> pods_;  ///< Live pods by node.
   std::map<ObjectKey, std::string> node_of_;
-  std::map<std::pair<std::string, std::string>, Instant> tainted_;  ///< Since when, by node and taint key.
+  std::map<std::pair<std::string, std::string>, Instant> tainted_;  ///< Start of each taint, by node and taint key.
   std::map<ObjectKey, Instant> due_;                                ///< Planned evictions.
   std::set<std::pair<Instant, ObjectKey>> queue_;
 };

@@ -32,8 +32,8 @@ std::vector<std::string> shortages(const PodInfo& pod, const NodeInfo& node) {
   std::vector<std::string> out;
   for (const auto& [name, wanted] : pod.requests) {
     if (wanted == 0) continue;
-    const std::int64_t room = amount_of(node.allocatable, name) - amount_of(node.requested, name);
-    if (wanted <= room) continue;
+    const std::int64_t free_amount = amount_of(node.allocatable, name) - amount_of(node.requested, name);
+    if (wanted <= free_amount) continue;
     out.push_back(name == "pods" ? "Too many pods" : "Insufficient " + name);
   }
   return out;

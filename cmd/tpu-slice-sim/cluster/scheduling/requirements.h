@@ -22,9 +22,9 @@ using Requirements = std::vector<Requirement>;
 
 [[nodiscard]] bool all_match(const Requirements& requirements, const StringMap& labels);
 
-/// From a metav1.LabelSelector. The empty selector matches everything.
+/// The requirements of a metav1.LabelSelector. The empty selector matches everything.
 [[nodiscard]] Requirements label_selector(const Json& selector);
-/// From a list of {key, operator, values}.
+/// The requirements of a list of {key, operator, values}.
 [[nodiscard]] Requirements expressions(const Json& list);
 
 /// The string members of a JSON object; empty for anything else.

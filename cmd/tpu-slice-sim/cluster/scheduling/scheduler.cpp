@@ -17,7 +17,7 @@ namespace {
 
 constexpr const char* kGated = "Scheduling is blocked due to non-empty scheduling gates";
 
-bool holds_room(const PodInfo& pod) { return !pod.node_name.empty() && !pod.finished; }
+bool uses_node(const PodInfo& pod) { return !pod.node_name.empty() && !pod.finished; }
 
 }  // namespace
 
@@ -58,7 +58,7 @@ void Scheduler::observe_pod(const Change& change) {
   const auto known = pods_.find(change.key);
   if (change.type == ChangeType::kDeleted) {
     if (known == pods_.end()) return;
-    due_ |= holds_room(known->second);
+    due_ |= uses_node(known->second);
     forget(change.key);
     return;
   }
@@ -88,7 +88,7 @@ void Scheduler::observe_node(const Change& change) {
   node.decode(*change.object);
   if (known) return;
   for (const auto& [key, pod] : pods_) {
-    if (holds_room(pod) && pod.node_name == node.name) add(node.requested, pod.requests);
+    if (uses_node(pod) && pod.node_name == node.name) add(node.requested, pod.requests);
   }
 }
 
@@ -100,7 +100,7 @@ void Scheduler::forget(const ObjectKey& key) {
 }
 
 void Scheduler::count(const PodInfo& pod, bool present) {
-  if (!holds_room(pod)) return;
+  if (!uses_node(pod)) return;
   const auto node = nodes_.find(pod.node_name);
   if (node == nodes_.end()) return;
   if (present) {
@@ -124,7 +124,7 @@ std::vector<const PodInfo*> Scheduler::queue() const {
 Placement Scheduler::placement() const {
   Placement out{nodes_, {}, namespaces_};
   for (const auto& [key, pod] : pods_) {
-    if (holds_room(pod)) out.bound.push_back(&pod);
+    if (uses_node(pod)) out.bound.push_back(&pod);
   }
   return out;
 }
@@ -172,7 +172,7 @@ bool Scheduler::place(const ObjectKey& key) {
 bool Scheduler::bind(const ObjectKey& key, const std::string& uid, const std::string& node) {
   const JsonPtr pod = registry_.storage().get("pods", key);
   if (pod == nullptr || string_at(*pod, {"metadata", "uid"}) != uid) return false;
-  // As the binding subresource: node and condition in one write, without admission.
+  // The binding subresource also sets node and condition in one write, without admission.
   Json bound = *pod;
   bound["spec"]["nodeName"] = node;
   copy_topology_labels(registry_.storage(), node, bound);

@@ -9,8 +9,8 @@
 namespace tpuslice::sim {
 
 struct ClaimName {
-  std::string volume;  ///< Of the pod: the name of the template.
-  std::string name;    ///< Of the claim: "<template>-<set>-<ordinal>".
+  std::string volume;  ///< Volume of the pod: the name of the template.
+  std::string name;    ///< Name of the claim: "<template>-<set>-<ordinal>".
 };
 
 /// One for each of spec.volumeClaimTemplates.

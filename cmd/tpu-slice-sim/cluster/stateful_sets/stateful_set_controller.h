@@ -36,7 +36,7 @@ class StatefulSetController {
   void observe_set(const Change& change, Instant now);
   void observe_pod(const Change& change, Instant now);
   bool sync(const ObjectKey& key, Instant now);
-  /// Those that the set controls, and those in its namespace without a controller owner.
+  /// The objects that the set controls, and those in its namespace without a controller owner.
   [[nodiscard]] std::vector<JsonPtr> candidates(const char* resource, const Dependents& index, const ObjectKey& key,
                                                 const std::string& uid) const;
 

@@ -17,7 +17,7 @@ struct StatefulSetOutcome {
   std::optional<Duration> requeue_after = {};  ///< When a sync is due without a change.
 };
 
-/// For one use.
+/// One sync of a StatefulSet; an object is used once.
 ///
 /// With OrderedReady, a sync creates, deletes or waits for at most one pod, lowest ordinal first; the status
 /// then counts the pods before that. With Parallel, all missing pods are created at once, in growing batches.

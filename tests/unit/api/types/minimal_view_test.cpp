@@ -1,4 +1,4 @@
-// Minimal views: what a store keeps of an object that it has no room for, or that cannot be decoded.
+// Minimal views: what a store keeps of an object that it has no memory for, or that cannot be decoded.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

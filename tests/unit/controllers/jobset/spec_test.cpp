@@ -33,7 +33,7 @@ TEST(JobSetSpec, HasTheDefaultsOfUpstream) {
   EXPECT_FALSE(spec.failure.has_value());
   EXPECT_FALSE(spec.in_order);
   EXPECT_EQ(spec.coordinator, "");
-  EXPECT_FALSE(spec.managed_elsewhere());
+  EXPECT_FALSE(spec.managed_by_other());
   EXPECT_FALSE(spec.ttl.has_value());
   EXPECT_FALSE(spec.restart_at_failure_target);
 }
@@ -144,9 +144,9 @@ TEST(JobSetSpec, BuildsTheAddressOfTheCoordinator) {
 
 TEST(JobSetSpec, IsManagedElsewhereByAnotherManager) {
   const Object ours = a_jobset("train").set("/spec/managedBy", "jobset.sigs.k8s.io/jobset-controller").object();
-  EXPECT_FALSE(JobSetSpec::read(ours).managed_elsewhere());
+  EXPECT_FALSE(JobSetSpec::read(ours).managed_by_other());
   const Object theirs = a_jobset("train").set("/spec/managedBy", "kueue.x-k8s.io/multikueue").object();
-  EXPECT_TRUE(JobSetSpec::read(theirs).managed_elsewhere());
+  EXPECT_TRUE(JobSetSpec::read(theirs).managed_by_other());
 }
 
 TEST(JobSetSpec, NamesVolumeClaimsByTemplateAndJobSet) {

@@ -7,7 +7,7 @@
 namespace tpuslice::plan {
 namespace {
 
-using Kind = ServiceDecision::Kind;
+using Kind = ChildDecision::Kind;
 
 /// A headless service `train` of JobSet `train` with the given uid.
 Json headless(const std::string& uid = "u1") {
@@ -22,12 +22,12 @@ Json headless(const std::string& uid = "u1") {
           {"spec", {{"clusterIP", "None"}, {"selector", {{"app", "train"}}}, {"publishNotReadyAddresses", true}}}};
 }
 
-ServiceDecision headless_decision(const Json& live) {
+ChildDecision headless_decision(const Json& live) {
   const ServiceView view = ServiceView::from_json(live).value();
   return decide_headless_service(headless(), &view);
 }
 
-ServiceDecision decision(const Json& desired, const Json& live) {
+ChildDecision decision(const Json& desired, const Json& live) {
   const ObjectView view = ObjectView::from_json(live).value();
   return decide_service(desired, &view);
 }
@@ -42,7 +42,7 @@ TEST(HeadlessService, GetsItsSelectorAndPublishingBack) {
   Json live = headless();
   live["spec"]["selector"] = {{"stray", "x"}};
   live["spec"].erase("publishNotReadyAddresses");
-  const ServiceDecision out = headless_decision(live);
+  const ChildDecision out = headless_decision(live);
   EXPECT_EQ(out.kind, Kind::kPatch);
   EXPECT_EQ(out.patch, Json::parse(R"({"spec": {"selector": {"app": "train", "stray": null},
                                                 "publishNotReadyAddresses": true}})"));
@@ -99,7 +99,7 @@ TEST(Service, GetsPortsAndLabelsBackAndKeepsNodePorts) {
   EXPECT_EQ(decision(desired, live).kind, Kind::kNone);
   live["spec"]["ports"].erase(1);
   live["metadata"].erase("labels");
-  const ServiceDecision out = decision(desired, live);
+  const ChildDecision out = decision(desired, live);
   EXPECT_EQ(out.kind, Kind::kPatch);
   EXPECT_EQ(out.patch, Json::parse(R"({"metadata": {"labels": {"app": "train"}},
     "spec": {"ports": [{"name": "a", "port": 1}, {"name": "b", "port": 2, "nodePort": 30002}]}})"));
@@ -116,7 +116,7 @@ TEST(DescribedService, GetsAnnotationsAndMutableMembersBack) {
                                            "publishNotReadyAddresses": null,
                                            "externalIPs": ["192.0.2.1"]}})"));
   const ObjectView view = ObjectView::from_json(live).value();
-  const ServiceDecision out = decide_described_service(desired, &view);
+  const ChildDecision out = decide_described_service(desired, &view);
   EXPECT_EQ(out.patch, Json::parse(R"({"metadata": {"annotations": {"a": "1"}},
                                        "spec": {"type": "LoadBalancer", "loadBalancerSourceRanges": ["10.0.0.0/8"]}})"));
   const ObjectView same = ObjectView::from_json(apply_merge_patch(live, out.patch)).value();

@@ -18,7 +18,7 @@ Json head_service(const Json& json, const Options& options = {}) {
   return build_head_service(RayClusterSpec::read(cluster), options).json();
 }
 
-using Kind = plan::ServiceDecision::Kind;
+using Kind = plan::ChildDecision::Kind;
 
 std::vector<Service> decide(const RayClusterObserved& seen) {
   return decide_services(RayClusterSpec::read(seen.cluster), seen, {});

@@ -145,15 +145,15 @@ TEST_F(GatedGroups, CreateTheNextAttemptOfABrokenReplicaAtOnce) {
 }
 
 TEST_F(GatedGroups, DoNotCreateTheNextAttemptWhileAQuotaHasNoRoomForIt) {
-  EXPECT_FALSE(decide(MayCreate::kMissing).waits_for_room);
+  EXPECT_FALSE(decide(MayCreate::kMissing).waits_for_deletion);
   terminate(0);
   EXPECT_THAT(created(MayCreate::kMissing), IsEmpty());
-  EXPECT_TRUE(decide(MayCreate::kMissing).waits_for_room);
-  EXPECT_FALSE(decide(MayCreate::kNothing).waits_for_room);
+  EXPECT_TRUE(decide(MayCreate::kMissing).waits_for_deletion);
+  EXPECT_FALSE(decide(MayCreate::kNothing).waits_for_deletion);
   remove(0, 0);
   remove(0, 1);
   EXPECT_THAT(created(MayCreate::kMissing), ElementsAre("0/0", "0/1"));
-  EXPECT_FALSE(decide(MayCreate::kMissing).waits_for_room);
+  EXPECT_FALSE(decide(MayCreate::kMissing).waits_for_deletion);
 }
 
 TEST_F(GatedGroups, CreateTheNextAttemptWhileTheOneBeforeTerminates) {
@@ -175,7 +175,7 @@ TEST_F(GatedGroups, DoNotCompleteTheNextAttemptWhileAQuotaHasNoRoomForIt) {
   add({0, 1, 1});
   EXPECT_THAT(created(), ElementsAre("0/0#1"));
   EXPECT_THAT(created(MayCreate::kMissing), IsEmpty());
-  EXPECT_TRUE(decide(MayCreate::kMissing).waits_for_room);
+  EXPECT_TRUE(decide(MayCreate::kMissing).waits_for_deletion);
   remove(0, 0);
   remove(0, 1);
   EXPECT_THAT(created(MayCreate::kMissing), ElementsAre("0/0#1"));

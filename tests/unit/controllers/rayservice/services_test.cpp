@@ -68,7 +68,7 @@ TEST_F(RayServiceServices, ThatDriftAreRestored) {
   EXPECT_TRUE(world_.services().at("llm-head-svc")["metadata"]["labels"].contains("ray.io/identifier"));
 }
 
-/// A quota may have no room for a second cluster.
+/// A quota may not allow a second cluster.
 TEST_F(RayServiceServices, AreWrittenIfAnotherClusterIsRefused) {
   settle();
   world_.config()["rayVersion"] = "2.99.0";

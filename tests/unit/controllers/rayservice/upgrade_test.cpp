@@ -218,7 +218,7 @@ TEST_F(RayServiceUpgrade, WithNoneAnotherConfigIsReportedAndNotApplied) {
 
 TEST_F(RayServiceUpgrade, AClusterOfAnotherOperatorIsUpdatedInPlace) {
   Json& annotations = world_.clusters().at(first_)["metadata"]["annotations"];
-  annotations[std::string(kHashMaker)] = "v1.6.0";
+  annotations[std::string(kClusterHashVersion)] = "v1.6.0";
   annotations[std::string(kClusterHash)] = "0123";
   annotations.erase(std::string(kReplicas));
   annotations.erase(std::string(kServeConfig));
@@ -237,7 +237,7 @@ TEST_F(RayServiceUpgrade, AnUpgradeOfAnotherOperatorGoesOn) {
   world_.reconcile();
   const std::string second = world_.pending();
   for (auto& [name, cluster] : world_.clusters())
-    cluster["metadata"]["annotations"][std::string(kHashMaker)] = "v1.6.0";
+    cluster["metadata"]["annotations"][std::string(kClusterHashVersion)] = "v1.6.0";
   world_.advance();
   ASSERT_LE(world_.settle(), kSettled);
   EXPECT_EQ(world_.active(), second);

@@ -25,7 +25,7 @@ PodView pod(const std::string& name, int version, const std::string& uid = "uid"
 }
 
 /// "a 1>2", "b ->1".
-std::vector<std::string> texts(const ChangeLog<PodView>::Changes& changes) {
+std::vector<std::string> texts(const ChangeLog<PodView>::Taken& changes) {
   std::vector<std::string> out;
   for (const auto& [before, after] : changes.list) {
     out.push_back((after == nullptr ? before : after)->key.name + " " +

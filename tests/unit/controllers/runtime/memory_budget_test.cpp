@@ -10,7 +10,7 @@ namespace {
 
 using Purpose = MemoryBudget::Purpose;
 
-/// Takes pieces of one byte until there is no more room.
+/// Takes pieces of one byte until no more fits.
 std::size_t fill(MemoryBudget& budget, const std::string& name, Purpose purpose) {
   std::size_t taken = 0;
   while (budget.try_replace(name, 0, 1, purpose)) ++taken;
@@ -70,11 +70,11 @@ TEST(TheMemoryBudget, EvictsNothingAndLetsObjectsShrink) {
 TEST(TheMemoryBudget, RefusesAgainWhatItRefusedWhileNothingElseChanges) {
   MemoryBudget budget(1000);
   fill(budget, "a", Purpose::kNewObject);
-  EXPECT_FALSE(budget.has_room("a", 100, 150, Purpose::kKnownObject));
+  EXPECT_FALSE(budget.fits("a", 100, 150, Purpose::kKnownObject));
   budget.replace("a", 100, 20);  // Its minimal view instead.
-  EXPECT_FALSE(budget.has_room("a", 20, 150, Purpose::kKnownObject));
+  EXPECT_FALSE(budget.fits("a", 20, 150, Purpose::kKnownObject));
   budget.replace("a", 200, 0);  // Another object is deleted.
-  EXPECT_TRUE(budget.has_room("a", 20, 150, Purpose::kKnownObject));
+  EXPECT_TRUE(budget.fits("a", 20, 150, Purpose::kKnownObject));
 }
 
 /// Regression: a wrong count ended the process.

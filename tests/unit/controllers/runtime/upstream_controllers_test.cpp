@@ -76,7 +76,7 @@ class UpstreamControllersTest : public ::testing::Test {
   std::vector<std::string> lines_;
   Logger log_;
   bool watched_ = true;   ///< False: the store does not see changes.
-  bool minimal_ = false;  ///< The store has no room for Leases.
+  bool minimal_ = false;  ///< Leases do not fit into the memory budget.
   std::optional<ObjectStore> leases_;
   std::optional<UpstreamControllers> upstream_;
 };
@@ -209,7 +209,7 @@ TEST_F(UpstreamControllersTest, ABrokenWatchIsNoHandOver) {
   EXPECT_TRUE(may_run());
 }
 
-/// Regression: a Lease whose namespace has no room in the memory budget counted as one without a holder.
+/// Regression: a Lease that does not fit into the memory budget counted as one without a holder.
 TEST_F(UpstreamControllersTest, ALeaseOfWhichTheStoreHasAMinimalViewIsRead) {
   install();
   minimal_ = true;

@@ -188,7 +188,7 @@ class ThrowingSink final : public WatchSink {
   }
   void erase(const ObjectKey& key, std::uint64_t revision) override { inner_.erase(key, revision); }
   void advance(std::uint64_t revision) override { inner_.advance(revision); }
-  bool has_room_again() const override { return inner_.has_room_again(); }
+  bool fits_again() const override { return inner_.fits_again(); }
 
  private:
   static void check(std::string_view object) {

@@ -73,7 +73,7 @@ TEST_F(Sink, KeepsMinimalViewsOfObjectsThatTheirNamespaceHasNoRoomFor) {
   EXPECT_EQ(minimal->object().name(), "4");
   const Status put = sink_.put(sized_object("a", "5", kPart));
   ASSERT_FALSE(put.ok());
-  EXPECT_EQ(put.error().reason(), kNoRoom);
+  EXPECT_EQ(put.error().reason(), kOverMemoryBudget);
   EXPECT_THAT(put.error().message(),
               AllOf(HasSubstr("Widget a/5 takes 22"), HasSubstr("but the objects of namespace a have 68"),
                     HasSubstr("of the budget of 1024 KiB, so only its name and owner are kept; delete some"),
@@ -130,9 +130,9 @@ TEST_F(Sink, KeepsAMinimalViewOfAnObjectThatCannotBeDecoded) {
                                            std::string(200, '['), std::string(200, ']'));
   const Status put = sink_.put(too_deep);
   ASSERT_FALSE(put.ok());
-  EXPECT_NE(put.error().reason(), kNoRoom);
+  EXPECT_NE(put.error().reason(), kOverMemoryBudget);
   EXPECT_THAT(names(), ElementsAre("a/1 (minimal)"));
-  EXPECT_FALSE(sink_.has_room_again()) << "a relist would not help";
+  EXPECT_FALSE(sink_.fits_again()) << "a relist would not help";
   EXPECT_THAT(metrics_.scrape(),
               HasSubstr("tpuslice_store_minimal_objects{label_selector=\"\",resource=\"widgets\"} 1\n"));
   EXPECT_TRUE(sink_.put(sized_object("a", "1", 1000, 2)).ok());
@@ -164,23 +164,23 @@ TEST_F(Sink, LetsKnownObjectsGrowBeyondTheRoomForNewOnes) {
 
 TEST_F(Sink, SaysWhenThereIsRoomAgain) {
   list({sized_object("a", "1", 2 * kPart), sized_object("a", "2", kPart)});
-  EXPECT_FALSE(sink_.has_room_again()) << "nothing was refused";
+  EXPECT_FALSE(sink_.fits_again()) << "nothing was refused";
   EXPECT_FALSE(sink_.put(sized_object("a", "3", kPart)).ok());
-  EXPECT_FALSE(sink_.has_room_again());
+  EXPECT_FALSE(sink_.fits_again());
   sink_.erase({"b", "1"}, 2);
-  EXPECT_FALSE(sink_.has_room_again()) << "of another namespace";
+  EXPECT_FALSE(sink_.fits_again()) << "of another namespace";
   sink_.erase({"a", "1"}, 3);
-  EXPECT_TRUE(sink_.has_room_again());
+  EXPECT_TRUE(sink_.fits_again());
   list({sized_object("a", "2", kPart), sized_object("a", "3", kPart)});
   EXPECT_THAT(names(), ElementsAre("a/2", "a/3")) << "read again, though its version is the same";
-  EXPECT_FALSE(sink_.has_room_again());
+  EXPECT_FALSE(sink_.fits_again());
 }
 
 TEST_F(Sink, DoesNotRelistForAnObjectThatWouldBeRefusedAgain) {
   list({sized_object("a", "1", 2 * kPart), sized_object("a", "2", kPart)});
   EXPECT_FALSE(sink_.put(sized_object("a", "1", 4 * kPart, 2)).ok());
   EXPECT_THAT(names(), ElementsAre("a/1 (minimal)", "a/2"));
-  EXPECT_FALSE(sink_.has_room_again()) << "its own minimal view makes no room for it";
+  EXPECT_FALSE(sink_.fits_again()) << "it does not fit in place of its own minimal view";
 }
 
 TEST_F(Sink, StagesUnchangedObjectsWithoutRoom) {

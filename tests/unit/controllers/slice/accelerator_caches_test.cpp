@@ -77,7 +77,7 @@ TEST_F(Caches, FollowPods) {
   EXPECT_THAT(uses(), ElementsAre("pool-a-0", "pool-a-1"));
 }
 
-/// What a store keeps of a pod that it has no room for, or cannot decode.
+/// What a store keeps of a pod that it has no memory for, or cannot decode.
 void minimal(PodView& pod) {
   PodView out;
   out.key = pod.key;
