@@ -63,7 +63,8 @@ class AcceleratorCache {
     return pods_without_tpus_;
   }
   [[nodiscard]] Domains& domains() { return domains_; }
-  /// Of these requirements with the domains. Kept for the next plan while they are among those that were used last.
+  /// The comparison of these requirements with the domains. It is kept for the next plan while they are among those
+  /// that were used last.
   [[nodiscard]] std::shared_ptr<Comparison> comparison(const NodeRequirements& requirements);
 
  private:

@@ -71,7 +71,7 @@ class Inventory {
   void set_use(NodeUse& node, Use use);
 
   AcceleratorCache& cache_;
-  Domains& domains_;                              ///< Of the cache.
+  Domains& domains_;                              ///< Those of the cache.
   std::vector<std::pair<NodeUse*, Use>> before_;  ///< What was changed, in order.
 };
 

@@ -23,8 +23,8 @@ enum class ScaleUp : std::uint8_t {
 struct ScaleUpOptions {
   ScaleUp mode = ScaleUp::kOff;         ///< A workload may choose another with the annotation tpuslice.dev/scale-up.
   bool scouts = true;                   ///< False: none are made, whatever a workload chooses.
-  std::string namespace_name;           ///< Of the scouts.
-  std::string provisioning_class = {};  ///< Of provisioning requests; empty: none are made.
+  std::string namespace_name;           ///< Where the scouts are.
+  std::string provisioning_class = {};  ///< Class of provisioning requests; empty: none are made.
   std::string image = "registry.k8s.io/pause:3.10.1";
   /// Scouts with equivalent node requirements, and of one namespace (scale_up_bounds.h); likewise provisioning
   /// requests.
@@ -58,7 +58,7 @@ struct ExistingScaleUp {
   Outcome outcome = Outcome::kOpen;               ///< How it counts.
   std::optional<Timestamp> unsuccessful_at = {};  ///< When it will count as unsuccessful.
   std::optional<Timestamp> changes_at = {};       ///< When one of the above changes without a watch event.
-  std::string note = {};                          ///< Of its slice.
+  std::string note = {};                          ///< Added to the waiting reason of its slice.
 };
 
 /// One means of asking for nodes.
@@ -72,7 +72,7 @@ class ScaleUpMeans {
   ScaleUpMeans& operator=(const ScaleUpMeans&) = delete;
   virtual ~ScaleUpMeans() = default;
 
-  /// Of the scale-ups.
+  /// Bounds of the scale-ups.
   [[nodiscard]] virtual ResourceType type() const = 0;
   /// Nodes are asked for in this way.
   [[nodiscard]] virtual bool wants(const WaitingSlice& waiting) const = 0;

@@ -24,8 +24,6 @@ constexpr Duration kLeaseCheckInterval = std::chrono::milliseconds(500);
 /// How often free memory is looked for.
 constexpr Duration kTrimInterval = std::chrono::seconds(2);
 constexpr double kResyncJitter = 0.1;
-/// Shorter interruptions of a watch are normal.
-constexpr Duration kBrokenWatch = std::chrono::minutes(1);
 
 /// Runs `work`, and requests its stop after `limit`. Returns when it has returned.
 void run_bounded(Duration limit, const std::function<void(const std::stop_token&)>& work) {
@@ -347,17 +345,6 @@ void Manager::notify() {
   changed_.notify_all();
 }
 
-bool Manager::ready() const { return not_synced().empty(); }
-
-std::vector<std::string> Manager::not_synced() const {
-  std::vector<std::string> out;
-  for (std::size_t i = 0; i < watches_.size(); ++i) {
-    if (!stores_[i].required || watches_[i]->synced() || watches_[i]->absent()) continue;
-    out.emplace_back(watches_[i]->type().resource());
-  }
-  return out;
-}
-
 bool Manager::may_lead() const {
   {
     const MutexLock lock(mutex_);
@@ -368,37 +355,6 @@ bool Manager::may_lead() const {
   log_.warn("stores are not synced in time; trying to lead without them",
             {{"resources", fmt::format("{}", fmt::join(not_synced(), ", "))}});
   return true;
-}
-
-std::vector<std::string> Manager::broken_watches() const {
-  std::vector<std::string> out;
-  const Instant now = clock_.now();
-  for (const auto& watch : watches_) {
-    const Duration time = watch->broken_for(now);
-    if (time < kBrokenWatch) continue;
-    out.push_back(fmt::format("{} for {} s", watch->type().resource(),
-                              std::chrono::duration_cast<std::chrono::seconds>(time).count()));
-  }
-  return out;
-}
-
-std::vector<KeyReport> Manager::report(const KeyQuery& query) const {
-  std::vector<KeyReport> out;
-  for (const auto& controller : controllers_) {
-    if (!query.controller.empty() && query.controller != controller->name()) continue;
-    for (KeyReport& each : controller->report(query)) {
-      if (out.size() < query.limit) out.push_back(std::move(each));
-    }
-  }
-  return out;
-}
-
-bool Manager::healthy() const {
-  if (!elector_) return true;
-  const Instant now = clock_.now();
-  const MutexLock lock(mutex_);
-  const bool stuck = lost_since_ && now - *lost_since_ > options_.election.lease;
-  return !stuck && elector_->healthy(now);
 }
 
 bool Manager::leading() const { return !elector_ || elector_->leading(clock_.now()); }

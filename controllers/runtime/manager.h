@@ -196,7 +196,8 @@ class Manager {
   ConditionVariable changed_;
   std::uint64_t changes_ TPUSLICE_GUARDED_BY(mutex_) = 0;
   std::size_t running_ TPUSLICE_GUARDED_BY(mutex_) = 0;  ///< Worker threads that have not returned.
-  /// Since when this replica does not lead although workers run; nothing while it leads, or once they have ended.
+  /// The time since which this replica does not lead although workers run; nothing while it leads, or once they have
+  /// ended.
   std::optional<Instant> lost_since_ TPUSLICE_GUARDED_BY(mutex_);
 };
 

@@ -117,7 +117,7 @@ class Store final : public AnyStore {
   const ExceptionBarrier* barrier_ = nullptr;
   mutable Mutex mutex_;
   Objects objects_ TPUSLICE_GUARDED_BY(mutex_);
-  std::vector<IndexTable<View>> indexes_ TPUSLICE_GUARDED_BY(mutex_);  ///< Of index_functions_.
+  std::vector<IndexTable<View>> indexes_ TPUSLICE_GUARDED_BY(mutex_);  ///< One for each of index_functions_.
   std::uint64_t revision_ TPUSLICE_GUARDED_BY(mutex_) = 0;
   bool synced_ TPUSLICE_GUARDED_BY(mutex_) = false;
 };

@@ -11,7 +11,7 @@
 namespace tpuslice::testing {
 namespace {
 
-using webhook::testing::TemplateJob;
+using rules::testing::TemplateJob;
 
 constexpr ResourceType kBatchJobs{"batch", "v1", "Job", "jobs"};
 constexpr const char* kOfJobSet = "jobset.sigs.k8s.io/jobset-name=js";
@@ -39,7 +39,7 @@ Json content_of(Json pod) {
   for (Json& owner : metadata["ownerReferences"]) owner.erase("uid");
   Json& tolerations = pod["spec"]["tolerations"];
   std::sort(tolerations.begin(), tolerations.end());
-  return webhook::testing::as_found(std::move(pod));
+  return rules::testing::as_found(std::move(pod));
 }
 
 class TemplateAdmission : public Admission {
@@ -91,9 +91,9 @@ TEST_F(TemplateAdmission, IsNotNeededForPodsOfAMutatedTemplate) {
     const Json& pod = templated.at(hostname);
     EXPECT_EQ(json_diff(content_of(admitted.at(hostname)), content_of(pod)), Json::array());
     EXPECT_EQ(string_at(pod, {"metadata", "annotations", "tpuslice.dev/mutated-by"}), "job-template");
-    EXPECT_EQ(string_at(pod, {"metadata", "labels", webhook::testing::kIndexKey}), std::to_string(index));
+    EXPECT_EQ(string_at(pod, {"metadata", "labels", rules::testing::kIndexKey}), std::to_string(index));
     EXPECT_EQ(tpu::testing::env_value(pod, "TPU_WORKER_ID"),
-              fmt::format("metadata.annotations['{}']", webhook::testing::kIndexKey));
+              fmt::format("metadata.annotations['{}']", rules::testing::kIndexKey));
     EXPECT_EQ(pod["spec"]["schedulingGates"].size(), 2U);
     Json again = pod;
     again["metadata"]["annotations"]["tpuslice.dev/slice-host"] = std::to_string(index);
@@ -104,7 +104,7 @@ TEST_F(TemplateAdmission, IsNotNeededForPodsOfAMutatedTemplate) {
 TEST_F(TemplateAdmission, IsCalledForAPodWithAForgedMutatedByAnnotation) {
   Json job = job_of_two_hosts();
   ASSERT_TRUE(rules::mutate_job_template(job, mutation_).value_or(false));
-  Json pod = webhook::testing::pod_of(job, 1);
+  Json pod = rules::testing::pod_of(job, 1);
   pod["apiVersion"] = "v1";
   pod["kind"] = "Pod";
   pod["metadata"].erase("ownerReferences");

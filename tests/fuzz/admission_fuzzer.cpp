@@ -21,7 +21,7 @@ namespace {
 constexpr std::string_view kUid = "0b8a4d6e-8d9b-4bb1-9b58-1c2d3e4f5a6b";
 
 http::Response send(std::string_view path, std::string body) {
-  return handle_admission({"POST", std::string(path), {}, std::move(body)}, {});
+  return handle_admission({"POST", std::string(path), {}, std::move(body)}, with_kinds());
 }
 
 Json review_of(const Json& object, const Json& old) {
@@ -43,7 +43,7 @@ Json review_of(const Json& object, const Json& old) {
 /// The path that an API server would use: kinds without rules go to the mutator.
 std::string_view path_of(const Json& object) {
   const std::string kind = string_at(object, {"kind"});
-  for (const WorkloadKind* known : admission_kinds()) {
+  for (const rules::WorkloadKind* known : admission_kinds()) {
     if (known->kind == kind && !known->path.empty()) return known->path;
   }
   return kMutatePodPath;
@@ -114,7 +114,7 @@ void fuzz(std::string_view bytes) {
   const Result<Json> input = parse_json(bytes, {.bytes = kMaxReviewBytes});
   if (!input || input->contains("request")) {
     check_reply(kMutatePodPath, bytes, input.ok());
-    for (const WorkloadKind* kind : admission_kinds()) {
+    for (const rules::WorkloadKind* kind : admission_kinds()) {
       if (!kind->path.empty()) check_reply(kind->path, bytes, input.ok());
     }
   } else if (input->is_object()) {

@@ -4,6 +4,7 @@
 
 #include "api/base/file.h"
 #include "api/types/json.h"
+#include "tests/support/admission.h"
 #include "webhook/admission_handler.h"
 
 namespace tpuslice::bench {
@@ -18,7 +19,7 @@ Result<Json> read_review() {
 
 Status check_admitted(const std::string& body) {
   const http::Response response =
-      webhook::handle_admission({"POST", std::string(webhook::kMutatePodPath), {}, body}, {});
+      webhook::handle_admission({"POST", std::string(webhook::kMutatePodPath), {}, body}, with_kinds());
   const auto answer = parse_json(response.body);
   if (response.status != 200 || !answer || string_at(*answer, {"response", "patch"}).empty()) {
     return Error::internal("a review was not admitted with a patch: {} {}", response.status, response.body);

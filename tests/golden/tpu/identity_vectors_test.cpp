@@ -10,7 +10,7 @@
 #include "tests/unit/tpu/pods.h"
 #include "tpu/rules/pod_mutator.h"
 
-namespace tpuslice::webhook {
+namespace tpuslice::rules {
 namespace {
 
 using tpu::testing::env_value;
@@ -223,4 +223,4 @@ TEST(IdentityVector46, ChipsInAnInitContainerOnly) {  // Sources: ktw (nothing),
 }
 
 }  // namespace
-}  // namespace tpuslice::webhook
+}  // namespace tpuslice::rules

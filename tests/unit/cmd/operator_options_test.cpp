@@ -74,7 +74,7 @@ TEST(OperatorOptions, TakeOverNamesKindsThatHaveAnUpstreamController) {
 TEST(OperatorOptions, ErrorsNameTheFlagAndTheSupportedValues) {
   EXPECT_THAT(error_of({"--controllers=rayclusters"}),
               AllOf(HasSubstr("--controllers"), HasSubstr("rayclusters"),
-                    HasSubstr("raycluster, rayjob, rayservice, jobset, leaderworkerset, slice")));
+                    HasSubstr("leaderworkerset, raycluster, rayjob, rayservice, jobset, slice")));
   EXPECT_THAT(error_of({"--max-concurrent-reconciles=0"}),
               AllOf(HasSubstr("--max-concurrent-reconciles"), HasSubstr("\"0\""), HasSubstr("1 to 64")));
   EXPECT_THAT(error_of({"--log-format=xml"}), AllOf(HasSubstr("--log-format"), HasSubstr("json, text")));

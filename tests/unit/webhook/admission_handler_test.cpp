@@ -13,16 +13,16 @@
 namespace tpuslice::webhook {
 namespace {
 
+using rules::testing::tpu_cluster;
+using rules::testing::with;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using testing::post;
 using testing::review_of;
-using testing::tpu_cluster;
-using testing::with;
 using tpu::testing::RayPod;
 
 Json answer(const std::string& target, const Json& review) {
-  const http::Response response = handle_admission(post(target, review), {.served_kinds = {"RayCluster"}});
+  const http::Response response = handle_admission(post(target, review), with_kinds({.served_kinds = {"RayCluster"}}));
   EXPECT_EQ(response.status, 200) << response.body;
   return Json::parse(response.body)["response"];
 }
@@ -37,7 +37,7 @@ TEST(MutatePodPath, PatchesThePodLikeMutatePod) {
   ASSERT_TRUE(response["allowed"].get<bool>());
   const auto patched = apply_json_patch(pod, Json::parse(*decode_base64(response["patch"].get<std::string>())));
   ASSERT_TRUE(patched.ok());
-  EXPECT_EQ(*patched, *mutate_pod(pod, with_kinds()));
+  EXPECT_EQ(*patched, *rules::mutate_pod(pod, with_kinds()));
   EXPECT_EQ(response["auditAnnotations"]["slice"], (*patched)["metadata"]["labels"]["tpuslice.dev/slice"]);
   EXPECT_FALSE(mutate(*patched).contains("patch")) << "a second admission changes nothing";
 }
@@ -56,7 +56,7 @@ TEST(MutatePodPath, IgnoresFieldsThatItDoesNotRead) {
   pod["spec"]["containers"][0]["env"] =
       Json::array({{{"name", "CPU"},
                     {"valueFrom", {{"resourceFieldRef", {{"containerName", "c0"}, {"resource", "limits.cpu"}}}}}}});
-  EXPECT_EQ(admitted(pod), *mutate_pod(pod, with_kinds()));
+  EXPECT_EQ(admitted(pod), *rules::mutate_pod(pod, with_kinds()));
 }
 
 TEST(MutatePodPath, ReadsInitContainersOfPodsWithoutOtherTpus) {
@@ -70,23 +70,23 @@ TEST(MutatePodPath, MutatesInitContainersOfALeaderWorkerSet) {
   pod["spec"]["initContainers"] = pod["spec"]["containers"];
   const Json result = admitted(pod);
   EXPECT_EQ(tpu::testing::env_value(result, "TPU_WORKER_ID", 0, "initContainers"), "0");
-  EXPECT_EQ(result, *mutate_pod(pod, with_kinds()));
+  EXPECT_EQ(result, *rules::mutate_pod(pod, with_kinds()));
 }
 
 TEST(MutatePodPath, AddsTheStepsOfAServedKindToAllContainers) {
-  const MutationOptions options = with_kinds({.served_kinds = {"LeaderWorkerSet"}});
+  const rules::MutationOptions options = with_kinds({.served_kinds = {"LeaderWorkerSet"}});
   Json pod = tpu::testing::LwsPod{.shape = {.accelerator = "", .topology = "", .chips = {0}}, .group = 1}.json();
   pod["spec"]["initContainers"] = Json::parse(R"([{"name": "i", "image": "i:1", "command": ["wait"]}])");
   const http::Response response =
       handle_admission(post(std::string(kMutatePodPath), review_of(pod, "", "Pod")), options);
   ASSERT_EQ(response.status, 200) << response.body;
   const Json patch = Json::parse(*decode_base64(Json::parse(response.body)["response"]["patch"].get<std::string>()));
-  EXPECT_EQ(apply_json_patch(pod, patch).value_or(Json()), *mutate_pod(pod, options));
+  EXPECT_EQ(apply_json_patch(pod, patch).value_or(Json()), *rules::mutate_pod(pod, options));
 }
 
 TEST(MutatePodPath, TakesTheNamespaceFromTheRequestAndDoesNotSetIt) {
   Json pod = RayPod{}.json();
-  const Json whole = *mutate_pod(pod, with_kinds());
+  const Json whole = *rules::mutate_pod(pod, with_kinds());
   pod["metadata"].erase("namespace");
   const auto patched = apply_json_patch(pod, Json::parse(*decode_base64(mutate(pod)["patch"].get<std::string>())));
   ASSERT_TRUE(patched.ok());
@@ -159,15 +159,15 @@ TEST(ValidatePath, WarnsAboutAnnotationsWithoutEffect) {
 
 TEST(HandleAdmission, AnswersOtherRequestsWithAStatus) {
   http::Request request = post("/mutate-v1-pod", Json::object());
-  EXPECT_EQ(handle_admission(request, {}).status, 400);
+  EXPECT_EQ(handle_admission(request, with_kinds()).status, 400);
   request.body = "{";
-  EXPECT_EQ(handle_admission(request, {}).status, 400);
+  EXPECT_EQ(handle_admission(request, with_kinds()).status, 400);
   request.body = std::string(kMaxReviewBytes + 1, ' ');
-  EXPECT_EQ(handle_admission(request, {}).status, 413);
+  EXPECT_EQ(handle_admission(request, with_kinds()).status, 413);
   request.method = "GET";
-  EXPECT_EQ(handle_admission(request, {}).status, 405);
+  EXPECT_EQ(handle_admission(request, with_kinds()).status, 405);
   request.target = "/";
-  EXPECT_EQ(handle_admission(request, {}).status, 404);
+  EXPECT_EQ(handle_admission(request, with_kinds()).status, 404);
 }
 
 TEST(HandleAdmission, RefusesPodsWithFieldsOfAnyType) {
@@ -178,7 +178,7 @@ TEST(HandleAdmission, RefusesPodsWithFieldsOfAnyType) {
       for (Json::json_pointer at(pointer); !at.empty(); at.pop_back()) {
         Json broken = pod;
         broken[at] = odd;
-        const int status = handle_admission(post("/mutate-v1-pod", review_of(broken, "", "Pod")), {}).status;
+        const int status = handle_admission(post("/mutate-v1-pod", review_of(broken, "", "Pod")), with_kinds()).status;
         EXPECT_TRUE(status == 200 || status == 400) << at.to_string();
       }
     }
@@ -194,17 +194,17 @@ TEST(WorkloadPaths, ApplyTheRulesOfTheKind) {
   const Json set_answer = answer("/validate-leaderworkerset-x-k8s-io-v1-leaderworkerset",
                                  review_of(set, "leaderworkerset.x-k8s.io", "LeaderWorkerSet"));
   EXPECT_THAT(set_answer["status"]["message"].get<std::string>(), HasSubstr("spec.replicas"));
-  EXPECT_EQ(handle_admission(post("/validate", set), {}).status, 404);
+  EXPECT_EQ(handle_admission(post("/validate", set), with_kinds()).status, 404);
 }
 
 TEST(WorkloadPaths, RefuseUnsupportedFieldsOfServedKindsOnly) {
   const Json cluster = with(tpu_cluster(), "/spec/networkPolicy/mode", "DenyAll");
-  const auto allowed = [&](const MutationOptions& options) {
+  const auto allowed = [&](const rules::MutationOptions& options) {
     const http::Request request =
         post("/validate-ray-io-v1-raycluster", review_of(cluster, "ray.io", "RayCluster", "CREATE"));
     return Json::parse(handle_admission(request, options).body)["response"]["allowed"].get<bool>();
   };
-  EXPECT_FALSE(allowed({.served_kinds = {"RayCluster"}}));
+  EXPECT_FALSE(allowed(with_kinds({.served_kinds = {"RayCluster"}})));
   EXPECT_TRUE(allowed({}));
 }
 
@@ -222,7 +222,8 @@ TEST(WorkloadPaths, ReplyShortlyWhateverTheReviewContains) {
   Json review = review_of({{"metadata", {{"name", "a"}}}, {"spec", {{"workerGroupSpecs", 1}}}}, "ray.io", "RayCluster");
   review["request"]["name"] = std::string(3'000'000, 'n');
   AdmissionRecord record;
-  const http::Response response = handle_admission(post("/validate-ray-io-v1-raycluster", review), {}, &record);
+  const http::Response response =
+      handle_admission(post("/validate-ray-io-v1-raycluster", review), with_kinds(), &record);
   EXPECT_EQ(response.status, 200);
   EXPECT_LT(response.body.size(), 8192U);
   const Json answer = Json::parse(response.body)["response"];

@@ -1,4 +1,5 @@
 #include "webhook/admission_log.h"
+#include "tests/support/admission.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -74,14 +75,17 @@ TEST_F(AdmissionLogTest, AFloodOfRefusalsIsCutAndCounted) {
 }
 
 TEST(AdmissionRecords, AreMadeOfReviews) {
-  const Json review = testing::review_of(testing::tpu_cluster(), "ray.io", "RayCluster");
+  const Json review = testing::review_of(rules::testing::tpu_cluster(), "ray.io", "RayCluster");
   AdmissionRecord record;
-  EXPECT_EQ(handle_admission(testing::post("/validate-ray-io-v1-raycluster", review), {}, &record).status, 200);
+  EXPECT_EQ(handle_admission(testing::post("/validate-ray-io-v1-raycluster", review), with_kinds(), &record).status,
+            200);
   EXPECT_EQ(record.uid, review["request"]["uid"].get<std::string>());
   EXPECT_EQ(record.kind, "RayCluster");
   EXPECT_EQ(record.operation, "CREATE");
   AdmissionRecord none;
-  EXPECT_EQ(handle_admission(testing::post("/validate-ray-io-v1-raycluster", Json::object()), {}, &none).status, 400);
+  EXPECT_EQ(
+      handle_admission(testing::post("/validate-ray-io-v1-raycluster", Json::object()), with_kinds(), &none).status,
+      400);
   EXPECT_EQ(none.uid, "") << "not a review";
 }
 

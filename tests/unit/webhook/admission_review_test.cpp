@@ -73,8 +73,8 @@ TEST(EncodeReview, RefusesWithEveryCause) {
   request.group = "g.io";
   request.kind = "X";
   request.name = "a";
-  const Json encoded =
-      response_of(refuse(request, {required_value("spec.a", "why", kGkeRule), forbidden("spec.b", "no", kOurRule)}));
+  const Json encoded = response_of(refuse(request, {rules::required_value("spec.a", "why", rules::kGkeRule),
+                                                    rules::forbidden("spec.b", "no", rules::kOurRule)}));
   EXPECT_EQ(encoded["allowed"], false);
   EXPECT_EQ(encoded["status"]["code"], 422);
   EXPECT_EQ(encoded["status"]["reason"], "Invalid");

@@ -72,7 +72,7 @@ struct Answer {
   std::string patch;
 };
 
-Answer answer_to(const http::Request& request, const MutationOptions& options) {
+Answer answer_to(const http::Request& request, const rules::MutationOptions& options) {
   const std::size_t before = allocated_bytes;
   const std::int64_t used_before = used_bytes;
   peak_bytes = used_bytes;
@@ -91,16 +91,16 @@ Answer answer_to(const http::Request& request, const MutationOptions& options) {
 }
 
 Answer review(const Json& pod,
-              const MutationOptions& options = with_kinds({.gate = true, .served_kinds = {"LeaderWorkerSet"}})) {
+              const rules::MutationOptions& options = with_kinds({.gate = true, .served_kinds = {"LeaderWorkerSet"}})) {
   return answer_to(testing::post("/mutate-v1-pod", testing::review_of(pod, "", "Pod")), options);
 }
 
 /// Of a workload. `old` is the stored object on an update.
 Answer validate(const Json& object, const Json& old = nullptr) {
   const auto kind = std::ranges::find(admission_kinds(), string_at(object, {"kind"}), &rules::WorkloadKind::kind);
-  const Json asked = testing::review_of(object, std::string(kind->group), std::string(kind->kind),
+  const Json asked = testing::review_of(object, std::string((*kind)->group), std::string((*kind)->kind),
                                         old.is_null() ? "CREATE" : "UPDATE", old);
-  return answer_to(testing::post(std::string(kind->path), asked), {});
+  return answer_to(testing::post(std::string((*kind)->path), asked), with_kinds());
 }
 
 struct LongText {
@@ -222,8 +222,8 @@ TEST(MutationBounds, AddTheListsOfTheLargestSliceWithOrdinaryNames) {
   const Answer answer = review(JobPod{.shape = kLargestSlice, .job = "llama-workers-0", .subdomain = "llama"}.json());
   ASSERT_TRUE(answer.allowed) << answer.message;
   EXPECT_GT(answer.patch.size(), 9216U * 20);
-  EXPECT_LT(answer.patch.size(), static_cast<std::size_t>(kMaxAddedEnv) + answer.review);
-  EXPECT_LT(answer.allocated, kPerByte * answer.review + kPerAddedByte * static_cast<std::size_t>(kMaxAddedEnv));
+  EXPECT_LT(answer.patch.size(), static_cast<std::size_t>(rules::kMaxAddedEnv) + answer.review);
+  EXPECT_LT(answer.allocated, kPerByte * answer.review + kPerAddedByte * static_cast<std::size_t>(rules::kMaxAddedEnv));
 }
 
 TEST(MutationBounds, AddNoMoreThanTheBudgetToAnyPod) {
@@ -235,10 +235,10 @@ TEST(MutationBounds, AddNoMoreThanTheBudgetToAnyPod) {
         pod.set = std::string(length, 's');
         const Answer answer = review(pod.json());
         if (answer.allowed) {
-          EXPECT_LT(answer.patch.size(), static_cast<std::size_t>(kMaxAddedEnv) + answer.review + 8192);
+          EXPECT_LT(answer.patch.size(), static_cast<std::size_t>(rules::kMaxAddedEnv) + answer.review + 8192);
         }
         EXPECT_LT(answer.allocated,
-                  kPerByte * answer.review + kFixed + kPerAddedByte * static_cast<std::size_t>(kMaxAddedEnv));
+                  kPerByte * answer.review + kFixed + kPerAddedByte * static_cast<std::size_t>(rules::kMaxAddedEnv));
       }
     }
   }
@@ -246,7 +246,7 @@ TEST(MutationBounds, AddNoMoreThanTheBudgetToAnyPod) {
 
 TEST(MutationBounds, IgnoreANumberOfChipsThatNoNodeHas) {
   Json pod = tpu::testing::pod_of({.accelerator = "tpu-v5-lite-device", .topology = "2x4", .chips = {1'000'000}}, "p");
-  const Answer answer = review(pod, {.device_env = true});
+  const Answer answer = review(pod, with_kinds({.device_env = true}));
   EXPECT_EQ(answer.patch.find("TPU_RUNTIME_METRICS_PORTS"), std::string::npos);
   EXPECT_LT(answer.allocated, kPerByte * answer.review + kFixed);
 }
@@ -271,7 +271,7 @@ constexpr std::int64_t kErrors = 8 << 20;
 
 TEST(ValidationBounds, RefuseAHundredThousandInvalidLabels) {
   const auto with_labels = [](const std::string& key, const std::string& value) {
-    Json cluster = testing::tpu_cluster();
+    Json cluster = rules::testing::tpu_cluster();
     Json& labels = cluster["spec"]["workerGroupSpecs"][0]["labels"];
     for (int i = 0; i < 99'900; ++i) labels[fmt::format("{}{}", key, i)] = value;
     return cluster;
@@ -286,7 +286,7 @@ TEST(ValidationBounds, RefuseAHundredThousandInvalidLabels) {
 
 TEST(ValidationBounds, RefuseAnUpdateWithAsManyChanges) {
   const auto with_args = [](const std::string& arg) {
-    Json jobset = testing::tpu_jobset();
+    Json jobset = rules::testing::tpu_jobset();
     jobset["spec"]["replicatedJobs"][1]["template"]["spec"]["template"]["spec"]["containers"][0]["args"] =
         Json(95'000, arg);
     return jobset;
@@ -300,7 +300,7 @@ TEST(ValidationBounds, RefuseAnUpdateWithAsManyChanges) {
 }
 
 TEST(ValidationBounds, ReadEachMountOnceForAllClaims) {
-  Json jobset = testing::tpu_jobset();
+  Json jobset = rules::testing::tpu_jobset();
   for (int i = 0; i < 250; ++i) {
     Json& policy = jobset["spec"]["volumeClaimPolicies"][static_cast<std::size_t>(i / 50)];
     policy["templates"].push_back({{"metadata", {{"name", fmt::format("claim-with-a-long-name-{}", i)}}}});

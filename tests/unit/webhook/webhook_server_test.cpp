@@ -20,11 +20,11 @@
 namespace tpuslice::webhook {
 namespace {
 
+using rules::testing::tpu_cluster;
+using rules::testing::with;
 using ::testing::HasSubstr;
 using testing::post;
 using testing::review_of;
-using testing::tpu_cluster;
-using testing::with;
 using tpu::testing::RayPod;
 using tpuslice::testing::FakeApi;
 
@@ -34,6 +34,7 @@ class WebhookServerTest : public ::testing::Test {
  protected:
   WebhookServerTest() {
     WebhookServerOptions options;
+    options.mutation = with_kinds();
     options.namespace_name = "ours";
     server_ = std::move(*WebhookServer::start(options, api_, api_, clock_, metrics_, {}));
   }
@@ -149,9 +150,9 @@ TEST_F(WebhookServerTest, ServesKindsThatAreSetWhileItRuns) {
     return response.ok() && Json::parse(response->body)["response"]["allowed"] == true;
   };
   EXPECT_TRUE(allowed());
-  server_->set_mutation({.served_kinds = {"RayCluster"}});
+  server_->set_mutation(with_kinds({.served_kinds = {"RayCluster"}}));
   EXPECT_FALSE(allowed());
-  server_->set_mutation({});
+  server_->set_mutation(with_kinds());
   EXPECT_TRUE(allowed());
 }
 
@@ -182,6 +183,7 @@ class WebhookServerWithClientCa : public ::testing::Test {
   }
   Result<std::unique_ptr<WebhookServer>> start(const std::string& client_ca) {
     WebhookServerOptions options;
+    options.mutation = with_kinds();
     options.namespace_name = "ours";
     options.client_ca_file = directory_ / client_ca;
     return WebhookServer::start(options, api_, api_, clock_, metrics_, {});
@@ -262,6 +264,7 @@ TEST(WebhookServer, DoesNotStartWithoutCertificateFiles) {
   Metrics metrics;
   FakeApi api;
   WebhookServerOptions options;
+  options.mutation = with_kinds();
   options.certificate_directory = "/does/not/exist";
   const auto server = WebhookServer::start(options, api, api, clock, metrics, {});
   ASSERT_FALSE(server.ok());

@@ -163,7 +163,7 @@ TEST(TransportCall, RefusesCompressedBodiesThatAreDamagedOrTooLarge) {
   const auto transport = connect(options);
   const auto too_large = transport->call(get("/"), kGenerous, {});
   ASSERT_FALSE(too_large.ok());
-  EXPECT_EQ(too_large.error().code(), ErrorCode::kInvalidArgument);
+  EXPECT_EQ(too_large.error().code(), ErrorCode::kResponseTooLong);
   body.resize(body.size() / 2);
   const auto damaged = transport->call(get("/"), kGenerous, {});
   ASSERT_FALSE(damaged.ok());

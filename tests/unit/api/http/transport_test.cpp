@@ -149,7 +149,7 @@ TEST(Transport, RefusesRepliesOverItsLimit) {
   options.max_response = 4999;
   const auto refused = connect(options)->call(get("/"), kGenerous, {});
   ASSERT_FALSE(refused.ok());
-  EXPECT_EQ(refused.error().code(), ErrorCode::kInvalidArgument);
+  EXPECT_EQ(refused.error().code(), ErrorCode::kResponseTooLong);
   options.max_response = 5000;
   EXPECT_TRUE(connect(options)->call(get("/"), kGenerous, {}).ok());
 }

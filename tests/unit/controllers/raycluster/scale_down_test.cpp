@@ -130,7 +130,7 @@ TEST_F(RefusedCluster, DeletesReplicasThatLostAPodInTheirOrderThenTheLastOnes) {
     workers.push_back(pod);
   }
   const auto replicas_deleted_for = [&](int desired) {
-    seen.cluster.mutable_json()["spec"]["workerGroupSpecs"][1]["replicas"] = desired;
+    edit(seen.cluster)["spec"]["workerGroupSpecs"][1]["replicas"] = desired;
     std::vector<std::string> out;
     const WorkerDecision decision = decide_scale_down(RayClusterSpec::read(seen.cluster), workers);
     for (const auto& deleted : decision.deletes) {

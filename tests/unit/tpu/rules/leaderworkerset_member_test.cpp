@@ -93,7 +93,7 @@ TEST(GroupMember, IsNotMutatedForUpstreamsController) {
 
 TEST(GroupMember, BeyondItsGroupIsRejected) {
   const auto refused =
-      mutate_pod(LwsPod{.shape = kWithoutTpu, .worker = 4}.json(), {.served_kinds = {"LeaderWorkerSet"}});
+      mutate_pod(LwsPod{.shape = kWithoutTpu, .worker = 4}.json(), with_kinds({.served_kinds = {"LeaderWorkerSet"}}));
   ASSERT_FALSE(refused.ok());
   EXPECT_THAT(refused.error().message(), HasSubstr("\"4\": the group has no pod lws-0-4"));
 }
@@ -326,7 +326,7 @@ TEST(GroupMember, IsMutatedIdempotentlyInEveryShape) {
 }
 
 TEST(GroupMember, HasDeviceVariablesAfterLwsVariables) {
-  const Json pod = member(LwsPod{}.json(), {.device_env = true, .served_kinds = {"LeaderWorkerSet"}});
+  const Json pod = member(LwsPod{}.json(), with_kinds({.device_env = true, .served_kinds = {"LeaderWorkerSet"}}));
   EXPECT_EQ(env_names(pod)[0], "LWS_LEADER_ADDRESS");
   EXPECT_NE(env_value(pod, "TPU_TOPOLOGY"), "<absent>");
 }

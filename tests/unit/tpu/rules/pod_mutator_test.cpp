@@ -61,7 +61,7 @@ TEST(MutatePod, OnlyLabelsATpuPodWithoutIndex) {
   other["metadata"]["labels"] = {{"app", "x"}};
   Json marked = other;
   marked["metadata"]["labels"]["tpuslice.dev/slice"] = "none";
-  EXPECT_EQ(mutated(other, {.gate = true}), marked);
+  EXPECT_EQ(mutated(other, with_kinds({.gate = true})), marked);
   other.erase("metadata");
   EXPECT_EQ(mutated(other), other) << "no API server sends it";
 }
@@ -173,9 +173,9 @@ TEST(MutatePod, PrefersTheTopologyKeyOfTheAnnotation) {
                   .get<std::string>();
   };
   Json pod = RayPod{}.json();
-  EXPECT_EQ(key_of(mutated(pod, {.topology_key = "example.com/rack"})), "example.com/rack");
+  EXPECT_EQ(key_of(mutated(pod, with_kinds({.topology_key = "example.com/rack"}))), "example.com/rack");
   pod["metadata"]["annotations"]["tpuslice.dev/topology-key"] = "cloud.google.com/gke-tpu-slice";
-  EXPECT_EQ(key_of(mutated(pod, {.topology_key = "example.com/rack"})), "cloud.google.com/gke-tpu-slice");
+  EXPECT_EQ(key_of(mutated(pod, with_kinds({.topology_key = "example.com/rack"}))), "cloud.google.com/gke-tpu-slice");
 }
 
 TEST(MutatePod, AcceptsItsOwnHostnameAndRejectsAnother) {

@@ -102,7 +102,7 @@ TEST(SubSlicePods, UseTheLabelOfTheirShape) {
   EXPECT_EQ(topology_key(result), "cloud.google.com/gke-tpu-slice-4x4-id");
   EXPECT_EQ(result["metadata"]["annotations"]["tpuslice.dev/slice-hosts"], "4");
   EXPECT_TRUE(is_gated(result));
-  EXPECT_EQ(env_value(admitted(pod, {.device_env = true}), "TPU_TOPOLOGY"), "4x4");
+  EXPECT_EQ(env_value(admitted(pod, with_kinds({.device_env = true})), "TPU_TOPOLOGY"), "4x4");
 }
 
 TEST(DynamicSlicePods, UseTheLabelWithTheNameOfTheSlice) {

@@ -34,7 +34,7 @@ void expect_unchanged(const Json& job, const char* why) {
 }
 
 TEST(MutateJobTemplate, GivesAllPodsOfAJobTheirIdentity) {
-  const Json result = template_of(TemplateJob{}.json(), {.gate = true});
+  const Json result = template_of(TemplateJob{}.json(), with_kinds({.gate = true}));
   EXPECT_EQ(env_value(result, "TPU_WORKER_ID"), kIndexField);
   EXPECT_EQ(env_value(result, "TPU_WORKER_HOSTNAMES"), "js-w-1-0.js,js-w-1-1.js,js-w-1-2.js,js-w-1-3.js");
   EXPECT_EQ(env_value(result, "TPU_NAME"), "js-w-1");
@@ -65,9 +65,9 @@ TEST(MutateJobTemplate, OmitsWhatTheJobControllerAdds) {
 
 TEST(MutateJobTemplate, ChangesNothingTheSecondTime) {
   Json job = TemplateJob{}.json();
-  ASSERT_TRUE(mutate_job_template(job, {.gate = true}).value_or(false));
+  ASSERT_TRUE(mutate_job_template(job, with_kinds({.gate = true})).value_or(false));
   const Json once = job;
-  EXPECT_TRUE(mutate_job_template(job, {.gate = true}).value_or(false));
+  EXPECT_TRUE(mutate_job_template(job, with_kinds({.gate = true})).value_or(false));
   EXPECT_EQ(job, once);
 }
 

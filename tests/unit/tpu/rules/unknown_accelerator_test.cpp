@@ -103,7 +103,7 @@ TEST(UnknownAccelerator, OnlyLabelsPods) {
   const tpu::testing::PodShape shape{.accelerator = kUnknown};
   for (Json pod : {RayPod{.accelerator = kUnknown}.json(), JobPod{.shape = shape}.json(),
                    JobPod{.shape = shape, .job_set = "js", .replicated_job = "w"}.json()}) {
-    const Json result = *mutate_pod(pod, {.gate = true});
+    const Json result = *mutate_pod(pod, with_kinds({.gate = true}));
     pod["metadata"]["labels"]["tpuslice.dev/slice"] = "none";
     EXPECT_EQ(result, pod);
   }
@@ -111,20 +111,21 @@ TEST(UnknownAccelerator, OnlyLabelsPods) {
 
 // Upstream's webhook, which ours replaces, numbers them by the size of their group.
 TEST(UnknownAccelerator, LeavesPodsOfALeaderWorkerSetToTheScheduler) {
-  const Json result = *mutate_pod(LwsPod{.shape = {.accelerator = kUnknown}, .worker = 2}.json(), {.gate = true});
+  const Json result =
+      *mutate_pod(LwsPod{.shape = {.accelerator = kUnknown}, .worker = 2}.json(), with_kinds({.gate = true}));
   EXPECT_EQ(tpu::testing::env_value(result, "TPU_WORKER_ID"), "2");
   EXPECT_FALSE(result["spec"].contains("schedulingGates"));
   EXPECT_FALSE(result["spec"].contains("affinity"));
-  EXPECT_EQ(*mutate_pod(result, {.gate = true}), result);
+  EXPECT_EQ(*mutate_pod(result, with_kinds({.gate = true})), result);
 }
 
 TEST(UnknownAccelerator, KeepsTheExclusiveTopologyOfALeaderWorkerSet) {
   Json pod = LwsPod{.shape = {.accelerator = kUnknown}}.json();
   pod["metadata"]["annotations"]["leaderworkerset.sigs.k8s.io/exclusive-topology"] = "cloud.google.com/gke-nodepool";
-  const Json result = *mutate_pod(pod, {.gate = true});
+  const Json result = *mutate_pod(pod, with_kinds({.gate = true}));
   EXPECT_FALSE(result["spec"].contains("schedulingGates"));
   EXPECT_TRUE(result["spec"]["affinity"].contains("podAntiAffinity"));
-  EXPECT_EQ(*mutate_pod(result, {.gate = true}), result);
+  EXPECT_EQ(*mutate_pod(result, with_kinds({.gate = true})), result);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "tests/unit/cmd/tpu-slice-sim/cluster/jobs/job_fixture.h"
+#include "tests/unit/sim/cluster/jobs/job_fixture.h"
 
 namespace tpuslice::sim {
 namespace {

@@ -1,4 +1,4 @@
-#include "tests/unit/cmd/tpu-slice-sim/cluster/stateful_sets/stateful_set_fixture.h"
+#include "tests/unit/sim/cluster/stateful_sets/stateful_set_fixture.h"
 
 namespace tpuslice::sim {
 namespace {

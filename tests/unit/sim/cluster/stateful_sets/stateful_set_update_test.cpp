@@ -1,5 +1,5 @@
 // New templates, and the revisions that keep the old ones.
-#include "tests/unit/cmd/tpu-slice-sim/cluster/stateful_sets/stateful_set_fixture.h"
+#include "tests/unit/sim/cluster/stateful_sets/stateful_set_fixture.h"
 
 namespace tpuslice::sim {
 namespace {

@@ -1,4 +1,4 @@
-#include "tpu/naming.h"
+#include "controllers/raycluster/rules/host_names.h"
 
 #include <algorithm>
 #include <set>
@@ -6,31 +6,32 @@
 #include <gtest/gtest.h>
 
 #include "api/types/validation_names.h"
+#include "controllers/leaderworkerset/rules/lws_group.h"
 
-namespace tpuslice::tpu {
+namespace tpuslice::raycluster {
 namespace {
 
-TEST(Naming, FollowsKubeRayAndItsWebhook) {
+TEST(HostNames, FollowsKubeRayAndItsWebhook) {
   EXPECT_EQ(ray_headless_service("rc"), "rc-headless");
   EXPECT_EQ(ray_worker_hostnames("g", 1).of(2), "g-1-2");
   EXPECT_EQ(ray_slice_name("g", 1), "g-1");
 }
 
-TEST(Naming, NumbersHostsOfOtherKindsLikeTheirControllers) {
-  EXPECT_EQ(numbered_hostnames("js-w-1", 4).of(2), "js-w-1-6");
-  EXPECT_EQ(lws_hostnames("lws-0", 0).of(0), "lws-0");
-  EXPECT_EQ(lws_hostnames("lws-0", 0).of(3), "lws-0-3");
-  EXPECT_EQ(lws_hostnames("lws-0", 1).of(0), "lws-0-1");
+TEST(HostNames, NumbersHostsOfOtherKindsLikeTheirControllers) {
+  EXPECT_EQ(tpu::numbered_hostnames("js-w-1", 4).of(2), "js-w-1-6");
+  EXPECT_EQ(leaderworkerset::lws_hostnames("lws-0", 0).of(0), "lws-0");
+  EXPECT_EQ(leaderworkerset::lws_hostnames("lws-0", 0).of(3), "lws-0-3");
+  EXPECT_EQ(leaderworkerset::lws_hostnames("lws-0", 1).of(0), "lws-0-1");
 }
 
 // KubeRay creates the whole name; a webhook that keeps its last 50 characters names a service that does not exist.
-TEST(Naming, NeverTruncatesTheHeadlessService) {
+TEST(HostNames, NeverTruncatesTheHeadlessService) {
   const std::string cluster(45, 'c');
   EXPECT_EQ(ray_headless_service(cluster), cluster + "-headless");
   EXPECT_TRUE(check_dns1035_label(ray_headless_service(std::string(53, 'c'))).empty());
 }
 
-TEST(Naming, MakesADnsLabelOfEveryValidGroup) {
+TEST(HostNames, MakesADnsLabelOfEveryValidGroup) {
   const std::vector<std::string> groups = {"a",
                                            "A",
                                            "a.b_c",
@@ -46,7 +47,7 @@ TEST(Naming, MakesADnsLabelOfEveryValidGroup) {
   }
 }
 
-TEST(Naming, DistinguishesGroupsWithEqualReadableParts) {
+TEST(HostNames, DistinguishesGroupsWithEqualReadableParts) {
   const std::string longest(63, 'g');
   std::set<std::string> names;
   for (const std::string& group : {std::string("a-b"), std::string("a.b"), std::string("a_b"), std::string("A-B"),
@@ -58,7 +59,7 @@ TEST(Naming, DistinguishesGroupsWithEqualReadableParts) {
   EXPECT_EQ(names.size(), 6U * 3U * 12U);
 }
 
-TEST(Naming, KeepsAGroupOfTheMaximumLength) {
+TEST(HostNames, KeepsAGroupOfTheMaximumLength) {
   const std::string group(55, 'g');
   EXPECT_EQ(ray_worker_hostnames(group, 0).of(0), group + "-0-0");
   EXPECT_EQ(ray_worker_hostnames(group, 0).of(99999), group + "-0-99999");
@@ -66,4 +67,4 @@ TEST(Naming, KeepsAGroupOfTheMaximumLength) {
 }
 
 }  // namespace
-}  // namespace tpuslice::tpu
+}  // namespace tpuslice::raycluster
