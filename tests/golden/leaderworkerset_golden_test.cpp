@@ -12,6 +12,7 @@
 #include "controllers/leaderworkerset/rules/leaderworkerset_labels.h"
 #include "controllers/leaderworkerset/rules/spec.h"
 #include "tests/golden/cases.h"
+#include "tests/support/admission.h"
 #include "tpu/rules/pod_mutator.h"
 
 namespace tpuslice::leaderworkerset {
@@ -32,7 +33,7 @@ Json admitted_pod(const Json& stateful_set, const std::string& name) {
   pod["metadata"]["labels"]["apps.kubernetes.io/pod-index"] = name.substr(name.rfind('-') + 1);
   pod["spec"]["hostname"] = name;
   pod["spec"]["subdomain"] = stateful_set["spec"]["serviceName"];
-  const auto admitted = rules::mutate_pod(pod, {.gate = true, .served_kinds = {"LeaderWorkerSet"}});
+  const auto admitted = rules::mutate_pod(pod, with_kinds({.gate = true, .served_kinds = {"LeaderWorkerSet"}}));
   TPUSLICE_CHECK_MSG(admitted.ok(), admitted.ok() ? "" : admitted.error().message());
   return *admitted;
 }
