@@ -23,7 +23,7 @@ enum class ScaleUp : std::uint8_t {
 struct ScaleUpOptions {
   ScaleUp mode = ScaleUp::kOff;         ///< A workload may choose another with the annotation tpuslice.dev/scale-up.
   bool scouts = true;                   ///< False: none are made, whatever a workload chooses.
-  std::string namespace_name;           ///< Where the scouts are.
+  std::string namespace_name;           ///< Namespace of the scouts.
   std::string provisioning_class = {};  ///< Class of provisioning requests; empty: none are made.
   std::string image = "registry.k8s.io/pause:3.10.1";
   /// Scouts with equivalent node requirements, and of one namespace (scale_up_bounds.h); likewise provisioning

@@ -22,11 +22,15 @@ std::int64_t indexed_pods(const Json& job) {
   return at_once && indexed && !bool_at(job, {"spec", "manualSelector"}) ? completions : 0;
 }
 
-/// The identity of other Jobs' pods contains the Job's uid, which does not exist yet.
-bool has_stable_identity(const Json& job, const Json& pod, WorkloadKinds kinds) {
+bool has_name_and_namespace(const Json& job) {
+  return !string_at(job, {"metadata", "name"}).empty() && !string_at(job, {"metadata", "namespace"}).empty();
+}
+
+/// Whether the identity of the Job's pods is known: that of other kinds contains the Job's uid, which does not exist
+/// yet.
+bool has_stable_identity(const Json& pod, WorkloadKinds kinds) {
   const WorkloadKind* kind = kind_of_pod(pod, kinds);
-  return !string_at(job, {"metadata", "name"}).empty() && !string_at(job, {"metadata", "namespace"}).empty() &&
-         kind != nullptr && kind->identity_before_job;
+  return kind != nullptr && kind->identity_before_job;
 }
 
 /// The pod that the Job controller creates for a completion index, in all fields that identity depends on.
@@ -69,9 +73,9 @@ void remove_index(Json& pod) {
 /// The mutated template; nothing if a template cannot express the mutation of all pods.
 Result<std::optional<Json>> template_of_slice(const Json& job, const MutationOptions& options) {
   const std::int64_t pods = indexed_pods(job);
-  if (pods == 0) return std::optional<Json>();
+  if (pods == 0 || !has_name_and_namespace(job)) return std::optional<Json>();
   Json first = pod_of(job, 0);
-  if (!has_stable_identity(job, first, options.kinds)) return std::optional<Json>();
+  if (!has_stable_identity(first, options.kinds)) return std::optional<Json>();
   Json last = pod_of(job, pods - 1);
   ASSIGN_OR_RETURN(const std::optional<tpu::SliceIdentity> identity, identify_pod(first, options.kinds));
   if (!identity) return std::optional<Json>();

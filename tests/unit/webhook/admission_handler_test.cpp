@@ -205,7 +205,7 @@ TEST(WorkloadPaths, RefuseUnsupportedFieldsOfServedKindsOnly) {
     return Json::parse(handle_admission(request, options).body)["response"]["allowed"].get<bool>();
   };
   EXPECT_FALSE(allowed(with_kinds({.served_kinds = {"RayCluster"}})));
-  EXPECT_TRUE(allowed({}));
+  EXPECT_TRUE(allowed(with_kinds()));
 }
 
 TEST(MutatePodPath, WarnsAboutAHostWithoutIndex) {
