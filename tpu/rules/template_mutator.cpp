@@ -73,7 +73,9 @@ void remove_index(Json& pod) {
 /// The mutated template; nothing if a template cannot express the mutation of all pods.
 Result<std::optional<Json>> template_of_slice(const Json& job, const MutationOptions& options) {
   const std::int64_t pods = indexed_pods(job);
-  if (pods == 0 || !has_name_and_namespace(job)) return std::optional<Json>();
+  if (pods == 0 || !has_name_and_namespace(job) || find_path(job, {"spec", "template"}) == nullptr) {
+    return std::optional<Json>();
+  }
   Json first = pod_of(job, 0);
   if (!has_stable_identity(first, options.kinds)) return std::optional<Json>();
   Json last = pod_of(job, pods - 1);
