@@ -1,5 +1,7 @@
 #include "tests/e2e/generated_attacks/attack_run.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <fstream>
 #include <utility>
@@ -17,7 +19,16 @@ using namespace std::chrono_literals;
 
 /// Above that, what the operator keeps from one batch would be counted for the next.
 constexpr double kFreshMib = 64;
+constexpr double kMaxApiserverMib = 6144;
 constexpr int kMaxHalvings = 6;
+
+double resident_mib(pid_t pid) {
+  std::ifstream file(fmt::format("/proc/{}/statm", pid));
+  double total = 0;
+  double resident = 0;  // Pages. Source: proc(5).
+  file >> total >> resident;
+  return resident * static_cast<double>(sysconf(_SC_PAGESIZE)) / (1024 * 1024);
+}
 
 bool stores(const AttackCase& attack) {
   return attack.send != Send::kDryRun && attack.send != Send::kReview && attack.send != Send::kUpdateReview;
@@ -101,8 +112,23 @@ void AttackRun::refresh() {
   others_->resume();
 }
 
+void AttackRun::refresh_apiserver() {
+  const Process* const apiserver = plane_->plane().process("kube-apiserver");
+  if (apiserver == nullptr || resident_mib(apiserver->pid()) < kMaxApiserverMib) return;
+  others_->pause();
+  plane_->plane().kill_apiserver();
+  const Status started = plane_->plane().start_apiserver();
+  if (!started) fmt::print("the API server does not start: {}\n", started.error().message());
+  static_cast<void>(eventually(
+      [&] { return plane_->plane().client().create(kPods, legitimate_pod(), {.dry_run = true}).ok(); }, 30s));
+  plane_->wait_for_rest();
+  static_cast<void>(others_->take());
+  others_->resume();
+}
+
 BatchFigures AttackRun::run(const std::vector<AttackCase>& attacks) {
   OperatorProcess& op = plane_->op();
+  refresh_apiserver();
   if (!op.running()) refresh();
   static_cast<void>(others_->take());
   static_cast<void>(sender_->take_answers());
