@@ -1,7 +1,5 @@
 #include "tests/e2e/generated_attacks/attack_run.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <fstream>
 #include <utility>
@@ -19,16 +17,9 @@ using namespace std::chrono_literals;
 
 /// Above that, what the operator keeps from one batch would be counted for the next.
 constexpr double kFreshMib = 64;
+/// Resident memory with which the API server is started again.
 constexpr double kMaxApiserverMib = 6144;
 constexpr int kMaxHalvings = 6;
-
-double resident_mib(pid_t pid) {
-  std::ifstream file(fmt::format("/proc/{}/statm", pid));
-  double total = 0;
-  double resident = 0;  // Pages. Source: proc(5).
-  file >> total >> resident;
-  return resident * static_cast<double>(sysconf(_SC_PAGESIZE)) / (1024 * 1024);
-}
 
 bool stores(const AttackCase& attack) {
   return attack.send != Send::kDryRun && attack.send != Send::kReview && attack.send != Send::kUpdateReview;
@@ -44,7 +35,8 @@ std::string program_of_this_build() {
 std::string BatchFigures::problem() const {
   if (exit_code) return fmt::format("the operator exited with status {}", *exit_code);
   if (peak_mib > kMaxPeakMib) return fmt::format("peak of {:.0f} MiB", peak_mib);
-  if (others.refused > 0) return fmt::format("{} pods of others refused: {}", others.refused, others.first_failure);
+  if (others.refused > 0)
+    return fmt::format("{} admissions of others refused: {}", others.refused, others.first_failure);
   if (others.ignored > 0) return fmt::format("{} JobSets of others delayed", others.ignored);
   return {};
 }
@@ -114,7 +106,7 @@ void AttackRun::refresh() {
 
 void AttackRun::refresh_apiserver() {
   const Process* const apiserver = plane_->plane().process("kube-apiserver");
-  if (apiserver == nullptr || resident_mib(apiserver->pid()) < kMaxApiserverMib) return;
+  if (apiserver == nullptr || apiserver->resident_mib().value_or(0) < kMaxApiserverMib) return;
   others_->pause();
   plane_->plane().kill_apiserver();
   const Status started = plane_->plane().start_apiserver();
