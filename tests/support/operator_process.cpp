@@ -242,17 +242,4 @@ Result<double> OperatorProcess::cpu_seconds() const {
   return (user + system) / static_cast<double>(sysconf(_SC_CLK_TCK));
 }
 
-Result<double> OperatorProcess::status_mib(std::string_view field) const {
-  std::ifstream in(fmt::format("/proc/{}/status", pid()));
-  for (std::string line; running() && std::getline(in, line);) {
-    if (!line.starts_with(field)) continue;
-    return std::strtod(line.c_str() + field.size(), nullptr) / 1024;
-  }
-  return Error::not_found("operator: process {} has exited", pid());
-}
-
-Result<double> OperatorProcess::resident_mib() const { return status_mib("VmRSS:"); }
-
-Result<double> OperatorProcess::peak_resident_mib() const { return status_mib("VmHWM:"); }
-
 }  // namespace tpuslice::testing

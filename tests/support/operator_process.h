@@ -92,8 +92,8 @@ class OperatorProcess {
   [[nodiscard]] Result<double> metric(std::string_view name, const StringMap& labels = {});
   /// User and system time. Errors, also of the next two: NotFound after its exit.
   [[nodiscard]] Result<double> cpu_seconds() const;
-  [[nodiscard]] Result<double> resident_mib() const;
-  [[nodiscard]] Result<double> peak_resident_mib() const;
+  [[nodiscard]] Result<double> resident_mib() const { return process_->resident_mib(); }
+  [[nodiscard]] Result<double> peak_resident_mib() const { return process_->peak_resident_mib(); }
 
  private:
   explicit OperatorProcess(OperatorProcessOptions options) : options_(std::move(options)) {}
@@ -104,7 +104,6 @@ class OperatorProcess {
   /// What ready() waits for.
   [[nodiscard]] Status check_ready();
   [[nodiscard]] Error exit_error() const;
-  [[nodiscard]] Result<double> status_mib(std::string_view field) const;
 
   const OperatorProcessOptions options_;
   const RealClock clock_;

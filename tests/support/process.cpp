@@ -9,7 +9,11 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
+#include <fstream>
 #include <system_error>
+
+#include <fmt/format.h>
 
 #include "api/base/environment.h"
 #include "api/base/strings.h"
@@ -157,6 +161,15 @@ Result<std::string> output_of(const std::string& command) {
   while (const std::size_t size = fread(buffer.data(), 1, buffer.size(), pipe)) output.append(buffer.data(), size);
   if (pclose(pipe) != 0) return Error::not_found("{}", trimmed(output));
   return trimmed(output);
+}
+
+Result<double> Process::status_mib(std::string_view field) const {
+  std::ifstream in(fmt::format("/proc/{}/status", pid()));
+  for (std::string line; running() && std::getline(in, line);) {
+    if (!line.starts_with(field)) continue;
+    return std::strtod(line.c_str() + field.size(), nullptr) / 1024;
+  }
+  return Error::not_found("process {} has exited", pid());
 }
 
 }  // namespace tpuslice::testing

@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -49,6 +50,9 @@ class Process {
   [[nodiscard]] std::optional<int> exit_code() const TPUSLICE_EXCLUDES(mutex_);
   /// Waits for its exit; std::nullopt after `limit`.
   [[nodiscard]] std::optional<int> wait(Duration limit) const TPUSLICE_EXCLUDES(mutex_);
+  /// What the kernel says of its memory. Errors: NotFound after its exit.
+  [[nodiscard]] Result<double> resident_mib() const { return status_mib("VmRSS:"); }
+  [[nodiscard]] Result<double> peak_resident_mib() const { return status_mib("VmHWM:"); }
   /// No effect after its exit.
   void signal(int number) TPUSLICE_EXCLUDES(mutex_);
   /// SIGKILL; returns after its exit.
@@ -57,6 +61,8 @@ class Process {
  private:
   explicit Process(ProcessOptions options) : options_(std::move(options)) {}
   void run() TPUSLICE_EXCLUDES(mutex_);
+  /// A field of /proc/<pid>/status. Source: proc(5).
+  [[nodiscard]] Result<double> status_mib(std::string_view field) const;
   /// Returns the exit code of the program.
   int run_once() TPUSLICE_EXCLUDES(mutex_);
   /// Waits before a restart. Without restarts, records `exit_code` and returns false.

@@ -17,6 +17,8 @@ using namespace std::chrono_literals;
 
 /// Above that, what the operator keeps from one batch would be counted for the next.
 constexpr double kFreshMib = 64;
+/// Resident memory with which the API server is started again.
+constexpr double kMaxApiserverMib = 6144;
 constexpr int kMaxHalvings = 6;
 
 bool stores(const AttackCase& attack) {
@@ -33,7 +35,8 @@ std::string program_of_this_build() {
 std::string BatchFigures::problem() const {
   if (exit_code) return fmt::format("the operator exited with status {}", *exit_code);
   if (peak_mib > kMaxPeakMib) return fmt::format("peak of {:.0f} MiB", peak_mib);
-  if (others.refused > 0) return fmt::format("{} pods of others refused: {}", others.refused, others.first_failure);
+  if (others.refused > 0)
+    return fmt::format("{} admissions of others refused: {}", others.refused, others.first_failure);
   if (others.ignored > 0) return fmt::format("{} JobSets of others delayed", others.ignored);
   return {};
 }
@@ -101,8 +104,23 @@ void AttackRun::refresh() {
   others_->resume();
 }
 
+void AttackRun::refresh_apiserver() {
+  const Process* const apiserver = plane_->plane().process("kube-apiserver");
+  if (apiserver == nullptr || apiserver->resident_mib().value_or(0) < kMaxApiserverMib) return;
+  others_->pause();
+  plane_->plane().kill_apiserver();
+  const Status started = plane_->plane().start_apiserver();
+  if (!started) fmt::print("the API server does not start: {}\n", started.error().message());
+  static_cast<void>(eventually(
+      [&] { return plane_->plane().client().create(kPods, legitimate_pod(), {.dry_run = true}).ok(); }, 30s));
+  plane_->wait_for_rest();
+  static_cast<void>(others_->take());
+  others_->resume();
+}
+
 BatchFigures AttackRun::run(const std::vector<AttackCase>& attacks) {
   OperatorProcess& op = plane_->op();
+  refresh_apiserver();
   if (!op.running()) refresh();
   static_cast<void>(others_->take());
   static_cast<void>(sender_->take_answers());

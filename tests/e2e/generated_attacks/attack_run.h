@@ -76,6 +76,9 @@ class AttackRun {
 
   /// Starts the operator again if it has exited, or if its memory is far from what it was.
   void refresh();
+  /// Starts the API server again if it uses too much memory: its watch caches keep the last large objects of each type,
+  /// and a long run would take all memory of the machine.
+  void refresh_apiserver();
   [[nodiscard]] bool has_problem(const std::vector<AttackCase>& attacks);
   void drop_mutations(AttackCase& attack);
   void shorten(AttackCase& attack);

@@ -1,5 +1,6 @@
 #include "tests/e2e/generated_attacks/bystanders.h"
 
+#include <stop_token>
 #include <utility>
 
 #include <fmt/format.h>
@@ -38,6 +39,10 @@ Result<std::unique_ptr<Bystanders>> Bystanders::start(AttackPlane& plane) {
 
 BystanderFigures Bystanders::take() {
   const MutexLock lock(mutex_);
+  if (asked_ && clock_.now() - *asked_ > kAnswerLimit) {
+    ++figures_.refused;
+    if (figures_.first_failure.empty()) figures_.first_failure = "a review has no answer";
+  }
   return std::exchange(figures_, {});
 }
 
@@ -47,14 +52,18 @@ void Bystanders::fail(int BystanderFigures::*counter, const std::string& message
   if (figures_.first_failure.empty()) figures_.first_failure = message;
 }
 
+void Bystanders::set_asked(std::optional<Instant> time) {
+  const MutexLock lock(mutex_);
+  asked_ = time;
+}
+
 void Bystanders::admit(const std::stop_token& stop) {
-  const RealClock clock;
   const Object pod = legitimate_pod();
   while (!stop.stop_requested()) {
     const int pauses = pauses_;
-    const Instant begin = clock.now();
+    const Instant begin = clock_.now();
     const auto admitted = client_.create(kPods, pod, {.dry_run = true}, stop);
-    const Duration took = clock.now() - begin;
+    const Duration took = clock_.now() - begin;
     if (stop.stop_requested()) return;
     if (!counts(pauses)) {
       // The test itself restarted the operator.
@@ -72,32 +81,38 @@ void Bystanders::admit(const std::stop_token& stop) {
 }
 
 void Bystanders::admit_control(const std::stop_token& stop) {
-  const RealClock clock;
+  const int pauses = pauses_;
   const Json map = {{"apiVersion", "v1"},
                     {"kind", "ConfigMap"},
                     {"metadata", {{"name", "control"}, {"namespace", kQuiet}}},
                     {"data", {{"size", std::string(1000, 'x')}}}};
-  const Instant begin = clock.now();
-  if (!client_.create(kConfigMaps, Object(map), {.dry_run = true}, stop)) return;
-  const Duration took = clock.now() - begin;
+  const Instant begin = clock_.now();
+  const bool created = client_.create(kConfigMaps, Object(map), {.dry_run = true}, stop).ok();
+  const Duration took = clock_.now() - begin;
+  if (!created || !counts(pauses)) return;
   const MutexLock lock(mutex_);
   figures_.controls.push_back(milliseconds(took));
 }
 
 void Bystanders::review(const std::stop_token& stop) {
-  const RealClock clock;
   const std::string body = review_of(legitimate_pod().json().dump());
   std::unique_ptr<http::BlockingConnection> connection;
   while (!stop.stop_requested()) {
     const int pauses = pauses_;
-    const Instant begin = clock.now();
+    const Instant begin = clock_.now();
+    set_asked(begin);
     // As the API server does: one connection, and a new one when it is closed.
     if (!connection) {
       auto connected = plane_.connect_to_webhook(kReviewer);
       if (connected) connection = std::move(*connected);
     }
-    const bool answered = connection && connection->post("/mutate-v1-pod", body).ok();
-    const Duration took = clock.now() - begin;
+    bool answered = false;
+    if (connection) {
+      const std::stop_callback ends(stop, [&] { connection->shut_down(); });
+      answered = connection->post("/mutate-v1-pod", body).ok();
+    }
+    const Duration took = clock_.now() - begin;
+    set_asked(std::nullopt);
     if (!answered) connection.reset();
     if (stop.stop_requested()) return;
     if (!counts(pauses)) {
@@ -113,17 +128,16 @@ void Bystanders::review(const std::stop_token& stop) {
 }
 
 bool Bystanders::create_and_wait(int number, const std::stop_token& stop, Duration& took) {
-  const RealClock clock;
   const std::string name = fmt::format("q{}", number);
   Object set = job_set(name, Json::array({replicated_job("w", 1)}));
   set.mutable_json()["metadata"]["namespace"] = kQuiet;
   set.mutable_json()["spec"]["suspend"] = true;
-  const Instant begin = clock.now();
+  const Instant begin = clock_.now();
   if (!client_.create(kJobSetType, set, {}, stop)) return false;
   bool found = false;
-  while (!found && !stop.stop_requested() && clock.now() - begin < kReactionLimit) {
+  while (!found && !stop.stop_requested() && clock_.now() - begin < kReactionLimit) {
     found = client_.get(kJobs, {kQuiet, name + "-w-0"}, stop).ok();
-    took = clock.now() - begin;
+    took = clock_.now() - begin;
     if (!found) tpuslice::pause(kPollInterval, stop);
   }
   static_cast<void>(client_.remove(kJobSetType, set.key(), {}, stop));
