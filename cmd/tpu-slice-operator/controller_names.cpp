@@ -15,10 +15,18 @@ namespace {
 
 constexpr std::string_view kSliceController = "slice";
 
-/// Names of the controllers that have an upstream controller: not that of slices.
 std::vector<std::string_view> kind_controllers() {
   std::vector<std::string_view> names;
   for (const kind::Kind* each : kinds()) names.push_back(each->controller);
+  return names;
+}
+
+/// Names of the controllers that have an upstream controller.
+std::vector<std::string_view> upstream_kinds() {
+  std::vector<std::string_view> names;
+  for (const kind::Kind* each : kinds()) {
+    if (each->upstream.exists()) names.push_back(each->controller);
+  }
   return names;
 }
 
@@ -48,7 +56,7 @@ Result<std::vector<std::string>> parse_controllers(const std::string& value) {
 }
 
 Result<std::vector<std::string>> parse_take_over(const std::string& value) {
-  const std::vector<std::string_view> known = kind_controllers();
+  const std::vector<std::string_view> known = upstream_kinds();
   std::vector<std::string> names = split(value, ',');
   for (const std::string& name : names) {
     if (std::ranges::find(known, name) != known.end()) continue;
