@@ -1,6 +1,7 @@
 #include "cmd/tpu-slice-operator/controller_names.h"
 
 #include <algorithm>
+#include <map>
 #include <sstream>
 #include <string_view>
 
@@ -64,6 +65,29 @@ Result<std::vector<std::string>> parse_take_over(const std::string& value) {
                                    fmt::join(known, ", "));
   }
   return names;
+}
+
+std::string list_of_left_out_kinds() { return fmt::format("-{}", fmt::join(kind_controllers(), ", -")); }
+
+std::string list_of_followers() {
+  std::map<std::string_view, std::vector<std::string_view>> followers;
+  for (const kind::Kind* each : kinds()) {
+    if (!each->runs_with.empty()) followers[each->runs_with].push_back(each->controller);
+  }
+  std::vector<std::string> sentences;
+  for (const auto& [leader, names] : followers) {
+    sentences.push_back(
+        fmt::format("{} run{} with {}", fmt::join(names, " and "), names.size() == 1 ? "s" : "", leader));
+  }
+  return fmt::format("{}", fmt::join(sentences, ", "));
+}
+
+std::string list_of_upstream_kinds() { return fmt::format("{}", fmt::join(upstream_kinds(), ", ")); }
+
+std::string list_of_served_kinds() {
+  std::vector<std::string> names;
+  for (const kind::Kind* each : kinds()) names.push_back(fmt::format("{}s", each->type.kind));
+  return fmt::format("{}", fmt::join(names, ", "));
 }
 
 bool OperatorOptions::enables(std::string_view name) const {
