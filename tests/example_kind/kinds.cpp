@@ -14,8 +14,7 @@ namespace tpuslice {
 namespace {
 
 constexpr std::array kKinds = {
-    &leaderworkerset::kKind, &raycluster::kKind, &rayjob::kKind, &rayservice::kKind,
-    &jobset::kKind,          rayservice::kKind,  &jobset::kKind, &example::kKind,
+    &leaderworkerset::kKind, &raycluster::kKind, &rayjob::kKind, &rayservice::kKind, &jobset::kKind, &example::kKind,
 };
 
 std::vector<const rules::WorkloadKind*> all_of_admission() {
