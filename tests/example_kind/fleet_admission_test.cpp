@@ -44,10 +44,20 @@ Json with(Json fleet, const std::string& pointer, Json value) {
   return fleet;
 }
 
-/// A pod without what admission adds, as another controller of the kind would create it.
+/// A pod without what admission adds.
 Json plain_pod(std::int64_t ship, std::int64_t host) {
-  const Options without_kinds{.mutation = {}};
-  return PodBuilder(Object(fleet_of({})), without_kinds).build({ship, host}).value();
+  const Object fleet(fleet_of({}));
+  Json spec = fleet.json()["spec"]["template"]["spec"];
+  spec["restartPolicy"] = "Never";
+  const Json labels = {{kFleetName, "north"}, {kShip, std::to_string(ship)}, {kHost, std::to_string(host)}};
+  return {{"apiVersion", "v1"},
+          {"kind", "Pod"},
+          {"metadata",
+           {{"name", pod_name("north", {ship, host})},
+            {"namespace", "default"},
+            {"labels", labels},
+            {"ownerReferences", Json::array({fleet.as_controller().to_json()})}}},
+          {"spec", std::move(spec)}};
 }
 
 TEST(FleetAdmission, AllowsAFleet) { EXPECT_EQ(refusal_of(fleet_of({})), ""); }

@@ -85,7 +85,10 @@ TEST(FleetScenario, RestartsAShipThatLostAHostAndNoOther) {
   const std::string mate = world.uid(0, 1);
   const std::string other = world.uid(1, 1);
   ASSERT_TRUE(world.cluster.fail_pod({"default", "north-0-2"}).ok());
-  ASSERT_TRUE(world.run_until([&] { return world.uid(0, 2) != lost && world.is_ready(2); }));
+  ASSERT_TRUE(world.run_until([&] {
+    const std::string now = world.uid(0, 2);
+    return !now.empty() && now != lost && world.is_ready(2);
+  }));
   EXPECT_NE(world.uid(0, 1), mate);
   EXPECT_EQ(world.uid(1, 1), other);
 }
@@ -94,8 +97,12 @@ TEST(FleetScenario, DeletesSurplusShipsAndCreatesThemAgain) {
   FleetWorld world;
   ASSERT_TRUE(world.run_until([&] { return world.is_ready(2); }));
   world.edit("ships", 1);
-  ASSERT_TRUE(world.run_until([&] { return world.pod(1, 0) == nullptr && world.is_ready(1); }));
-  for (const std::int64_t host : {0, 1, 2, 3}) EXPECT_EQ(world.pod(1, host), nullptr);
+  ASSERT_TRUE(world.run_until([&] {
+    for (const std::int64_t host : {0, 1, 2, 3}) {
+      if (world.pod(1, host) != nullptr) return false;
+    }
+    return world.is_ready(1);
+  }));
   world.edit("ships", 2);
   EXPECT_TRUE(world.run_until([&] { return world.is_ready(2); }));
 }
@@ -116,6 +123,16 @@ TEST(FleetScenario, ReportsASpecThatNoWebhookRefused) {
   EXPECT_TRUE(world.run_until(
       [&] { return condition_status(array_at(world.status(), {"conditions"}), "tpuslice.dev/Accepted") == "False"; }));
   EXPECT_NE(world.pod(1, 3), nullptr);
+}
+
+TEST(FleetScenario, AnIdleFleetCostsNoWrite) {
+  FleetWorld world;
+  ASSERT_TRUE(world.run_until([&] { return world.is_ready(2); }));
+  // Event series are closed a few minutes after their last event.
+  world.run_for(std::chrono::minutes(10));
+  const sim::Revision revision = world.cluster.storage().revision();
+  world.run_for(std::chrono::minutes(60));
+  EXPECT_EQ(world.cluster.storage().revision(), revision);
 }
 
 TEST(FleetScenario, ANewOperatorGoesOnWhereTheLastOneWasKilled) {
