@@ -1,5 +1,6 @@
 #include "tests/example_kind/rules/validator.h"
 
+#include <algorithm>
 #include <array>
 
 #include <fmt/format.h>
