@@ -1,6 +1,7 @@
 #include "cmd/tpu-slice-operator/controller_names.h"
 
 #include <algorithm>
+#include <map>
 #include <sstream>
 #include <string_view>
 
@@ -15,10 +16,18 @@ namespace {
 
 constexpr std::string_view kSliceController = "slice";
 
-/// Names of the controllers that have an upstream controller: not that of slices.
 std::vector<std::string_view> kind_controllers() {
   std::vector<std::string_view> names;
   for (const kind::Kind* each : kinds()) names.push_back(each->controller);
+  return names;
+}
+
+/// Names of the controllers that have an upstream controller.
+std::vector<std::string_view> upstream_kinds() {
+  std::vector<std::string_view> names;
+  for (const kind::Kind* each : kinds()) {
+    if (each->upstream.exists()) names.push_back(each->controller);
+  }
   return names;
 }
 
@@ -48,7 +57,7 @@ Result<std::vector<std::string>> parse_controllers(const std::string& value) {
 }
 
 Result<std::vector<std::string>> parse_take_over(const std::string& value) {
-  const std::vector<std::string_view> known = kind_controllers();
+  const std::vector<std::string_view> known = upstream_kinds();
   std::vector<std::string> names = split(value, ',');
   for (const std::string& name : names) {
     if (std::ranges::find(known, name) != known.end()) continue;
@@ -56,6 +65,29 @@ Result<std::vector<std::string>> parse_take_over(const std::string& value) {
                                    fmt::join(known, ", "));
   }
   return names;
+}
+
+std::string list_of_left_out_kinds() { return fmt::format("-{}", fmt::join(kind_controllers(), ", -")); }
+
+std::string list_of_followers() {
+  std::map<std::string_view, std::vector<std::string_view>> followers;
+  for (const kind::Kind* each : kinds()) {
+    if (!each->runs_with.empty()) followers[each->runs_with].push_back(each->controller);
+  }
+  std::vector<std::string> sentences;
+  for (const auto& [leader, names] : followers) {
+    sentences.push_back(
+        fmt::format("{} run{} with {}", fmt::join(names, " and "), names.size() == 1 ? "s" : "", leader));
+  }
+  return fmt::format("{}", fmt::join(sentences, ", "));
+}
+
+std::string list_of_upstream_kinds() { return fmt::format("{}", fmt::join(upstream_kinds(), ", ")); }
+
+std::string list_of_served_kinds() {
+  std::vector<std::string> names;
+  for (const kind::Kind* each : kinds()) names.push_back(fmt::format("{}s", each->type.kind));
+  return fmt::format("{}", fmt::join(names, ", "));
 }
 
 bool OperatorOptions::enables(std::string_view name) const {

@@ -7,16 +7,10 @@
 
 #include "api/base/pause.h"
 #include "api/base/stacks.h"
-#include "api/base/strings.h"
 #include "cmd/tpu-slice-operator/kinds.h"
 #include "cmd/tpu-slice-operator/log_level_page.h"
 #include "cmd/tpu-slice-operator/upstream.h"
-#include "controllers/jobset/jobset_controller.h"
-#include "controllers/leaderworkerset/leaderworkerset_controller.h"
 #include "controllers/placement/placement_controller.h"
-#include "controllers/raycluster/raycluster_controller.h"
-#include "controllers/rayjob/rayjob_controller.h"
-#include "controllers/rayservice/rayservice_controller.h"
 #include "controllers/slice/slice_controller.h"
 
 namespace tpuslice {
@@ -181,8 +175,9 @@ Status Operator::start_webhook(const OperatorOptions& options) {
   // Kinds that are left to an upstream controller are handled as if --controllers had left them out.
   manager_.upstream().on_change([this, mutation = webhook.mutation] {
     rules::MutationOptions now = mutation;
-    std::erase_if(now.served_kinds,
-                  [this](const std::string& kind) { return manager_.upstream().left(to_lower(kind)); });
+    for (const kind::Kind* each : kinds()) {
+      if (manager_.upstream().left(each->controller)) now.served_kinds.erase(std::string(each->type.kind));
+    }
     webhook_->set_mutation(std::move(now));
   });
   dependencies_.log.info("listening", {{"for", "webhook"}, {"port", webhook_->port()}});

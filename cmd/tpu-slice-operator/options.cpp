@@ -128,15 +128,15 @@ const std::vector<Setting>& settings() {  // NOLINT(readability-function-size): 
        text(&O::kubeconfig)},
       {"--context", "Context of the kubeconfig to use. Default: its current-context.", text(&O::context)},
       {"--controllers",
-       "Controllers to run, separated by commas: \"*\" is all, \"-raycluster\", \"-jobset\" or \"-leaderworkerset\" "
-       "leaves that kind to another operator while the webhook still serves their pods. \"-raycluster\" also leaves "
-       "out rayjob and rayservice; to keep one, name it later: \"*,-raycluster,rayjob\". \"-slice\" leaves slices to "
-       "the scheduler: their pods are not gated. Default: *",
+       "Controllers to run, separated by commas: \"*\" is all; one of " + list_of_left_out_kinds() +
+           " leaves that kind to another operator while the webhook still serves its pods; " + list_of_followers() +
+           ", to keep one, name it later: \"*,-raycluster,rayjob\". \"-slice\" leaves slices to the scheduler: "
+           "their pods are not gated. Default: *",
        set_controllers},
       {"--take-over",
-       "Kinds, separated by commas, that are served even if their upstream controller runs: raycluster (also rayjob "
-       "and rayservice), rayjob, rayservice, jobset, leaderworkerset. Default: none, a kind whose upstream controller "
-       "holds a live Lease is left to it",
+       "Kinds, separated by commas, that are served even if their upstream controller runs: " +
+           list_of_upstream_kinds() + "; " + list_of_followers() +
+           ". Default: none, a kind whose upstream controller holds a live Lease is left to it",
        set_take_over},
       {"--watch-namespace", "Serve only this namespace. Default: all.", text(&O::watch_namespace)},
       {"--leader-elect", "Only act while holding a Lease; needed with more than one replica. Default: false",
@@ -339,11 +339,9 @@ Status apply_configuration(std::string_view path, std::string_view text, Operato
 }
 
 Result<CommandLine> parse_command_line(int argc, const char* const* argv) {
-  CLI::App app(
-      "Runs multi-host TPU slice workloads on Kubernetes: reconciles RayClusters, RayJobs, RayServices, JobSets and "
-      "LeaderWorkerSets, schedules slices whole, and serves the admission webhook that gives every TPU pod its "
-      "identity.",
-      "tpu-slice-operator");
+  CLI::App app("Runs multi-host TPU slice workloads on Kubernetes: reconciles " + list_of_served_kinds() +
+                   ", schedules slices whole, and serves the admission webhook that gives every TPU pod its identity.",
+               "tpu-slice-operator");
   app.set_version_flag("--version", TPUSLICE_VERSION);
   std::map<std::string, std::string> given;
   for (const Setting& setting : settings()) {

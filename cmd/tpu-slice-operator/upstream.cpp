@@ -24,6 +24,7 @@ void add(std::vector<runtime::UpstreamController>& all, const kind::Kind& added)
 std::vector<runtime::UpstreamController> upstream_controllers(const OperatorOptions& options) {
   std::vector<runtime::UpstreamController> all;
   for (const kind::Kind* each : kinds()) {
+    if (!each->upstream.exists()) continue;
     if (options.enables(each->controller) && !options.takes_over(each->controller)) add(all, *each);
   }
   return all;

@@ -25,11 +25,14 @@ struct Settings {
   Json configuration;  ///< The configuration file: an object with valid sections of kinds (Kind::section), or null.
 };
 
-/// The controller of the project that the kind comes from. The operator does not act beside it.
+/// The controller of the project that the kind comes from. The operator does not act beside it. Empty for a kind of
+/// ours.
 struct Upstream {
   std::string_view name;   ///< "KubeRay"
   std::string_view lease;  ///< Name of its Lease for leader election.
   ResourceType type;       ///< It may update the status of this type in all namespaces.
+
+  [[nodiscard]] bool exists() const { return !lease.empty(); }
 };
 
 /// A finalizer that the kind's controller sets on its objects.
@@ -46,7 +49,7 @@ struct Kind {
   std::string_view controller;  ///< Name of its controller: "rayjob", as in --controllers.
   std::string_view runs_with =
       {};  ///< Another controller, without which it does not run unless it is named: "raycluster".
-  Upstream upstream;
+  Upstream upstream = {};
   const rules::WorkloadKind& admission;
   Finalizer finalizer = {};
   std::string_view section = {};  ///< Key of its section in the configuration file; empty: none.

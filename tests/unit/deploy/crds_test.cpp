@@ -35,7 +35,7 @@ std::vector<std::pair<std::string, Json>> pod_specs(const Json& crd) {
 }
 
 TEST(Crds, DescribeEveryField) {
-  ASSERT_THAT(read_crds(), SizeIs(5));
+  ASSERT_THAT(read_crds(), SizeIs(::testing::Ge(5U)));
   std::vector<std::string> without;
   each_field_of_crds([&](const std::string& name, const Json& field) {
     // The API server describes metadata, and refuses a definition that does.

@@ -20,15 +20,30 @@ std::set<std::string> plus(std::set<std::string> folders, const std::set<std::st
   return folders;
 }
 
-/// A folder and the folders it may include, itself always among them. The longest matching folder counts.
-const std::map<std::string, std::set<std::string>>& arrows() {
-  static const std::set<std::string> kKind = {
+const std::vector<SourceFile>& sources() {
+  static const std::vector<SourceFile> kSources = read_sources({"api", "cmd", "controllers", "tpu", "webhook"});
+  return kSources;
+}
+
+/// The folders of workload kinds: "controllers/jobset" has jobset_kind.h.
+std::set<std::string> folders_of_kinds() {
+  const std::regex header(R"re(^(controllers/([a-z0-9]+))/([a-z0-9]+)_kind\.h$)re");
+  std::set<std::string> folders;
+  for (const SourceFile& file : sources()) {
+    std::smatch match;
+    if (std::regex_match(file.path, match, header) && match[2] == match[3]) folders.insert(match[1]);
+  }
+  return folders;
+}
+
+std::map<std::string, std::set<std::string>> make_arrows() {
+  const std::set<std::string> of_kind = {
       "controllers/kind", "controllers/runtime", "controllers/plan", "tpu/rules", "tpu", "api/types", "api/base"};
-  static const std::set<std::string> kOperator =
-      plus(kKind, {"controllers/jobset", "controllers/leaderworkerset", "controllers/raycluster", "controllers/rayjob",
-                   "controllers/rayservice", "controllers/slice", "controllers/placement", "controllers/drain",
-                   "webhook", "api/client", "api/http"});
-  static const std::map<std::string, std::set<std::string>> kArrows = {
+  const std::set<std::string> kinds = folders_of_kinds();
+  const std::set<std::string> of_operator =
+      plus(plus(of_kind, kinds),
+           {"controllers/slice", "controllers/placement", "controllers/drain", "webhook", "api/client", "api/http"});
+  std::map<std::string, std::set<std::string>> arrows = {
       {"api/base", {}},
       {"api/types", {"api/base"}},
       {"api/http", {"api/base"}},
@@ -39,19 +54,23 @@ const std::map<std::string, std::set<std::string>>& arrows() {
       {"controllers/plan", {"tpu", "api/types", "api/base"}},
       {"controllers/runtime", {"controllers/plan", "tpu", "api/client", "api/http", "api/types", "api/base"}},
       {"controllers/kind", {"controllers/runtime", "tpu/rules", "api/types", "api/base"}},
-      {"controllers/raycluster", plus(kKind, {})},
       {"controllers/ray", {"controllers/raycluster", "controllers/plan", "tpu", "api/types", "api/base"}},
-      {"controllers/rayjob", plus(kKind, {"controllers/ray", "controllers/raycluster"})},
-      {"controllers/rayservice", plus(kKind, {"controllers/ray", "controllers/raycluster"})},
-      {"controllers/jobset", plus(kKind, {})},
-      {"controllers/leaderworkerset", plus(kKind, {})},
+      {"controllers/rayjob", plus(of_kind, {"controllers/ray", "controllers/raycluster"})},
+      {"controllers/rayservice", plus(of_kind, {"controllers/ray", "controllers/raycluster"})},
       {"controllers/slice", {"controllers/runtime", "controllers/plan", "tpu", "api/types", "api/base"}},
       {"controllers/placement",
        {"controllers/slice", "controllers/runtime", "controllers/plan", "tpu", "api/types", "api/base"}},
       {"controllers/drain", {"controllers/runtime", "tpu", "api/client", "api/http", "api/types", "api/base"}},
-      {"cmd/tpu-slice-operator", kOperator},
-      {"cmd/tpu-slice-sim", plus(kOperator, {"cmd/tpu-slice-operator"})},
+      {"cmd/tpu-slice-operator", of_operator},
+      {"cmd/tpu-slice-sim", plus(of_operator, {"cmd/tpu-slice-operator"})},
   };
+  for (const std::string& kind : kinds) arrows.try_emplace(kind, of_kind);
+  return arrows;
+}
+
+/// A folder and the folders it may include, itself always among them. The longest matching folder counts.
+const std::map<std::string, std::set<std::string>>& arrows() {
+  static const std::map<std::string, std::set<std::string>> kArrows = make_arrows();
   return kArrows;
 }
 
@@ -62,11 +81,6 @@ std::string folder_of(const std::string& path) {
     if (path.starts_with(folder + "/") && folder.size() > best.size()) best = folder;
   }
   return best;
-}
-
-const std::vector<SourceFile>& sources() {
-  static const std::vector<SourceFile> kSources = read_sources({"api", "cmd", "controllers", "tpu", "webhook"});
-  return kSources;
 }
 
 const std::vector<SourceFile>& sources_and_tests() {

@@ -1,0 +1,18 @@
+#include "tests/example_kind/fleet_kind.h"
+
+#include "tests/example_kind/fleet_controller.h"
+#include "tests/example_kind/rules/fleet_labels.h"
+#include "tests/example_kind/rules/fleet_rules.h"
+
+namespace tpuslice::example {
+namespace {
+
+void add(runtime::Manager& manager, const kind::Settings& settings) {
+  add_fleet(manager, {.mutation = settings.mutation}, settings.controller, settings.watch_namespace);
+}
+
+}  // namespace
+
+constinit const kind::Kind kKind{.type = kFleets, .controller = "fleet", .admission = kAdmission, .add = add};
+
+}  // namespace tpuslice::example

@@ -1,0 +1,9 @@
+#pragma once
+
+#include "controllers/kind/kind.h"
+
+namespace tpuslice::example {
+
+extern const kind::Kind kKind;
+
+}  // namespace tpuslice::example

@@ -1,0 +1,36 @@
+#include "cmd/tpu-slice-operator/kinds.h"
+
+#include <array>
+#include <vector>
+
+#include "controllers/jobset/jobset_kind.h"
+#include "controllers/leaderworkerset/leaderworkerset_kind.h"
+#include "controllers/raycluster/raycluster_kind.h"
+#include "controllers/rayjob/rayjob_kind.h"
+#include "controllers/rayservice/rayservice_kind.h"
+#include "tests/example_kind/fleet_kind.h"
+
+namespace tpuslice {
+namespace {
+
+constexpr std::array kKinds = {
+    &leaderworkerset::kKind, &raycluster::kKind, &rayjob::kKind, &rayservice::kKind, &jobset::kKind, &example::kKind,
+};
+
+std::vector<const rules::WorkloadKind*> all_of_admission() {
+  std::vector<const rules::WorkloadKind*> all;
+  for (const kind::Kind* each : kKinds) all.push_back(&each->admission);
+  for (const rules::WorkloadKind& each : rules::core_kinds()) all.push_back(&each);
+  return all;
+}
+
+}  // namespace
+
+std::span<const kind::Kind* const> kinds() { return kKinds; }
+
+rules::WorkloadKinds admission_kinds() {
+  static const std::vector<const rules::WorkloadKind*> kAll = all_of_admission();
+  return kAll;
+}
+
+}  // namespace tpuslice
