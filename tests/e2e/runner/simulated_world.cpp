@@ -2,11 +2,14 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include <fmt/format.h>
+
 #include "api/base/file.h"
 #include "api/client/credentials.h"
 #include "api/types/yaml.h"
 #include "cmd/tpu-slice-sim/simulator.h"
 #include "tests/e2e/runner/world.h"
+#include "tests/support/control_plane_commands.h"
 #include "tests/support/control_plane_files.h"
 
 namespace tpuslice::e2e {
@@ -29,6 +32,9 @@ class SimulatedWorld final : public World {
   Status start(const Json& pools) {
     SimOptions options;
     options.no_operator = true;
+    // Not an ephemeral port: a client could take it while the API server is stopped.
+    ASSIGN_OR_RETURN(const testing::ControlPlanePorts ports, testing::free_ports());
+    options.listen = fmt::format("127.0.0.1:{}", ports.apiserver);
     if (!pools.is_null()) {
       options.pools = dir_ + "/pools.yaml";
       RETURN_IF_ERROR(write_private_file(options.pools, Json({{"pools", pools}}).dump()));
