@@ -24,7 +24,8 @@ class World {
   [[nodiscard]] virtual int attempts() const = 0;
 };
 
-/// The API server of cmd/tpu-slice-sim with its admission and namespace controller; no nodes; time passes only in pause().
+/// The API server of cmd/tpu-slice-sim with its admission and namespace controller; no nodes; time passes only in
+/// pause().
 [[nodiscard]] std::unique_ptr<World> simulated_world();
 
 /// `plane` outlives it.

@@ -4,8 +4,8 @@
 #include <functional>
 #include <string>
 
-#include "controllers/leaderworkerset/rules/leaderworkerset_labels.h"
 #include "controllers/leaderworkerset/observed.h"
+#include "controllers/leaderworkerset/rules/leaderworkerset_labels.h"
 #include "tests/support/plan_world.h"
 
 namespace tpuslice::leaderworkerset {

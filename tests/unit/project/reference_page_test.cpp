@@ -27,8 +27,8 @@ void collect(const std::string& text, const std::regex& pattern, Names& names) {
 
 /// The names in the code of the operator.
 Names in_code(const std::string& pattern,
-              const std::vector<std::string>& folders = {"api/base", "api/client", "api/http", "api/types", "cmd/tpu-slice-operator",
-                                                         "controllers", "tpu", "webhook"}) {
+              const std::vector<std::string>& folders = {"api/base", "api/client", "api/http", "api/types",
+                                                         "cmd/tpu-slice-operator", "controllers", "tpu", "webhook"}) {
   Names names;
   const std::regex regex(pattern);
   for (const SourceFile& file : read_sources(folders)) collect(text_of(file), regex, names);
