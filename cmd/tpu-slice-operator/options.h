@@ -67,7 +67,7 @@ struct OperatorOptions {
 struct CommandLine {
   OperatorOptions options;
   std::string output;    ///< The text to print and exit with, for --help and --version.
-  bool drain = false;    ///< Do not run: release what the operator holds (drain/command.h).
+  bool drain = false;    ///< Do not run: release what the operator holds (drain_command.h).
   bool dry_run = false;  ///< The drain only prints what it would do.
 };
 

@@ -72,7 +72,7 @@ class ScaleUpMeans {
   ScaleUpMeans& operator=(const ScaleUpMeans&) = delete;
   virtual ~ScaleUpMeans() = default;
 
-  /// Bounds of the scale-ups.
+  /// The type of the objects that ask for nodes.
   [[nodiscard]] virtual ResourceType type() const = 0;
   /// Nodes are asked for in this way.
   [[nodiscard]] virtual bool wants(const WaitingSlice& waiting) const = 0;

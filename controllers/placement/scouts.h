@@ -15,7 +15,7 @@
 
 namespace tpuslice::placement {
 
-/// PriorityClass of the scouts (deploy/operator/priority-class.yaml).
+/// PriorityClass of the scouts (deploy/operator/scouts.yaml).
 inline constexpr std::string_view kScoutPriorityClass = "tpu-slice-scout";
 
 /// Whether the pod is a scout of this operator.

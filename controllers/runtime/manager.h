@@ -4,7 +4,7 @@
 //   ObjectStore& clusters = manager.store<ObjectView>(kRayClusters);
 //   PodStore& pods = manager.store<PodView>(kPods, {.label_selector = "ray.io/cluster"});
 //   const Index<PodView> pods_by_owner = pods.add_index(owner_uid<PodView>);
-//   Controller& controller = manager.add(make_raycluster_reconciler(clusters, pods_by_owner));
+//   Controller& controller = manager.add(std::make_unique<MyReconciler>(clusters, pods_by_owner));
 //   controller.watches(clusters);
 //   controller.watches(pods);
 //   manager.run(stop);

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "api/client/config.h"
-#include "tests/support/blocking_connection.h"
+#include "api/http/testing/blocking_connection.h"
 
 namespace tpuslice::bench {
 

@@ -10,7 +10,7 @@
 #include "api/base/clock.h"
 #include "api/base/mutex.h"
 #include "api/client/config.h"
-#include "tests/support/blocking_connection.h"
+#include "api/http/testing/blocking_connection.h"
 
 namespace tpuslice::bench {
 

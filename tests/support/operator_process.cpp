@@ -11,7 +11,7 @@
 #include <fmt/format.h>
 
 #include "api/base/strings.h"
-#include "tests/support/plain_get.h"
+#include "api/http/testing/plain_get.h"
 
 namespace tpuslice::testing {
 namespace {

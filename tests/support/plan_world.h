@@ -10,8 +10,8 @@
 //   };
 //   world.carry_out(plan_raycluster(world.observed()).value());
 //
-// A value: the laws compare two copies with different histories. Tests change objects in place. api/sim/storage is the
-// storage of a whole cluster with its watches and cannot be copied.
+// A value: the laws compare two copies with different histories. Tests change objects in place.
+// cmd/tpu-slice-sim/storage is the storage of a whole cluster with its watches and cannot be copied.
 #pragma once
 
 #include <cstdint>

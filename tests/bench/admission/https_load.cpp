@@ -6,9 +6,9 @@
 #include <optional>
 #include <thread>
 
+#include "api/http/testing/blocking_connection.h"
 #include "tests/bench/cpu_clock.h"
 #include "tests/bench/machine.h"
-#include "tests/support/blocking_connection.h"
 #include "tests/support/loopback_identity.h"
 
 namespace tpuslice::bench {

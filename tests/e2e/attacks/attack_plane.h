@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/support/blocking_connection.h"
+#include "api/http/testing/blocking_connection.h"
 #include "tests/support/operator_process.h"
 
 namespace tpuslice::testing {

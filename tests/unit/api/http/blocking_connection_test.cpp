@@ -1,4 +1,4 @@
-#include "tests/support/blocking_connection.h"
+#include "api/http/testing/blocking_connection.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -6,7 +6,7 @@
 #include <cpprest/http_client.h>
 #include <pplx/threadpool.h>
 
-#include "tests/support/plain_get.h"
+#include "api/http/testing/plain_get.h"
 
 namespace tpuslice::http {
 namespace {
