@@ -19,7 +19,7 @@ struct BlockingOptions {
   std::string ca;                  ///< PEM; trusted, and nothing else.
   Identity identity;               ///< Empty: none is shown.
   std::string token;               ///< Sent as bearer token; empty: none.
-  std::string local_address = {};  ///< Of the client; empty: as the system chooses.
+  std::string local_address = {};  ///< Address of the client; empty: as the system chooses.
   int window = 0;                  ///< With `local_address`: bytes that the kernel keeps of what the server sends.
 };
 
@@ -42,7 +42,7 @@ class BlockingConnection {
   /// The next bytes of its body, added to `out`; waits for them. False at its end.
   bool read(std::string& out);
 
-  /// As they are, within TLS: for clients that send a part of a request, or send it slowly.
+  /// Sends them as they are, within TLS: for clients that send a part of a request, or send it slowly.
   Status send_bytes(std::string_view bytes);
   /// At most `limit` bytes of what the server has sent, as they are; waits for the first. Empty at the end.
   std::string receive_bytes(std::size_t limit);
