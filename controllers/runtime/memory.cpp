@@ -15,6 +15,8 @@ namespace {
 
 /// Growth of resident memory, in bytes, after which free memory is returned.
 constexpr std::size_t kMuchGrowth = 8U << 20U;
+/// Part of what a call could not return that counts as in use.
+constexpr std::size_t kInUse = 4;
 
 }  // namespace
 
@@ -23,8 +25,12 @@ constexpr std::size_t kMuchGrowth = 8U << 20U;
 
 void configure_allocator() {
   constexpr int kHeaps = 2;
-  mallopt(M_ARENA_MAX, kHeaps);  // NOLINT(concurrency-mt-unsafe): before threads start, as the next one
-  mallopt(M_MXFAST, 0);          // NOLINT(concurrency-mt-unsafe)
+  constexpr int kLargeBlock = 1 << 20;  // Bytes.
+  // NOLINTBEGIN(concurrency-mt-unsafe): before threads start
+  mallopt(M_ARENA_MAX, kHeaps);
+  mallopt(M_MXFAST, 0);
+  mallopt(M_MMAP_THRESHOLD, kLargeBlock);
+  // NOLINTEND(concurrency-mt-unsafe)
 }
 
 void return_free_memory() { malloc_trim(0); }
@@ -45,13 +51,13 @@ std::size_t resident_memory() {
 }
 
 void FreeMemoryReturner::step() {
-  const std::size_t resident = resident_memory();
-  if (resident > resident_ + kMuchGrowth) {
+  std::size_t resident = resident_memory();
+  if (resident > in_use_ + kMuchGrowth) {
     return_free_memory();
-    resident_ = resident_memory();
-  } else {
-    resident_ = std::min(resident_, resident);
+    resident = resident_memory();
+    if (resident > in_use_) in_use_ += (resident - in_use_) / kInUse;
   }
+  in_use_ = std::min(in_use_, resident);
 }
 
 }  // namespace tpuslice::runtime
