@@ -2,11 +2,13 @@
 // (controllers/<kind>/<kind>_kind.cpp); cmd/tpu-slice-operator/kinds.cpp lists them.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "api/types/resource_type.h"
+#include "controllers/plan/plan.h"
 #include "controllers/runtime/controller.h"
 #include "controllers/runtime/manager.h"
 #include "controllers/runtime/workload_client.h"
@@ -55,6 +57,7 @@ struct Kind {
   std::string_view section = {};  ///< Key of its section in the configuration file; empty: none.
   /// Every error of the section, with paths from its key on.
   std::vector<rules::FieldError> (*check_section)(const Json& section) = nullptr;
+  std::span<const plan::Counter* const> counters = {};  ///< That its plans increment.
   /// Adds its controller and the watches that this needs.
   void (*add)(runtime::Manager& manager, const Settings& settings);
 };

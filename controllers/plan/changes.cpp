@@ -19,6 +19,16 @@ void Changes::count(std::string name, std::string help, std::map<std::string, st
       {Measurement::Kind::kCount, std::move(name), std::move(help), std::move(labels), 1, std::move(after)});
 }
 
+void Changes::count(const Counter& counter, std::string_view value) {
+  measurements.push_back(increment(counter, value));
+}
+
+Measurement increment(const Counter& counter, std::string_view value) {
+  Measurement measured{Measurement::Kind::kCount, std::string(counter.name), std::string(counter.help)};
+  if (!counter.label.empty()) measured.labels.emplace(counter.label, value);
+  return measured;
+}
+
 void Changes::requeue_within(Duration time) { plan::requeue_within(requeue_after, time); }
 
 Plan to_plan(Changes changes, const Json& before, Json status, std::string status_reason) {

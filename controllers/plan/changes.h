@@ -1,4 +1,11 @@
 // Changes: what the parts of a planner add to a plan.
+//
+// All planners of kinds have the same parts:
+//   <kind>_state.h   <Kind>State: what is derived from one observation, once. Borrows from the observation.
+//   decisions.h      decide(state) -> Decisions: what is done, as values; neither texts nor documents.
+//   render.h         render(state, decisions) -> Plan: an enum Step with the stages, actions, events, reasons, status.
+//   <kind>_plan.h    plan_<kind>(observed): checks the spec, then render(state, decide(state)).
+// A decision does not read what render() makes, and render() decides nothing.
 #pragma once
 
 #include <cstddef>
@@ -41,15 +48,29 @@ struct Changes {
   void add(Step step, Action action) {
     stage(step).actions.push_back(std::move(action));
   }
+  /// Actions that share what is reported of them: "Created pods a, b and c" once all of them succeeded.
+  template <typename Step>
+  void add(Step step, std::vector<Action> actions, ActionEvents shared) {
+    const auto reported = std::make_shared<const ActionEvents>(std::move(shared));
+    for (Action& action : actions) {
+      action.events = reported;
+      add(step, std::move(action));
+    }
+  }
 
   /// An event with the action "Reconciling".
   void event(EventType type, std::string_view reason, std::string message, std::optional<ObjectKey> after = {});
   /// Increments a counter.
   void count(std::string name, std::string help, std::map<std::string, std::string> labels = {},
              std::optional<ObjectKey> after = {});
+  /// Increments a counter whatever becomes of the actions. `value`: of its label, if it has one.
+  void count(const Counter& counter, std::string_view value = {});
   /// Requeues after `time` at the latest; at least one millisecond.
   void requeue_within(Duration time);
 };
+
+/// One increment. `value`: of the counter's label, if it has one.
+[[nodiscard]] Measurement increment(const Counter& counter, std::string_view value = {});
 
 /// The plan that makes these changes and writes `status` if it differs from `before`. A plan without reasons that
 /// writes the status has the reason `status_reason`.

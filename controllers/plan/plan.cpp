@@ -27,6 +27,25 @@ std::string_view to_string(ActionKind kind) {
   return "unknown";
 }
 
+Json to_json(const EventIntent& event) {
+  Json out = {{"type", event.type == EventType::kNormal ? "Normal" : "Warning"},
+              {"reason", event.reason},
+              {"action", event.action},
+              {"message", event.message}};
+  if (event.after) {
+    out["after"] = (event.after_type ? fmt::format("{} ", event.after_type->kind) : "") + event.after->to_string();
+  }
+  if (event.regarding) out["regarding"] = event.regarding->kind + " " + event.regarding->key.to_string();
+  if (event.related) out["related"] = event.related->kind + " " + event.related->key.to_string();
+  return out;
+}
+
+Json to_json(const std::vector<EventIntent>& events) {
+  Json out = Json::array();
+  for (const EventIntent& event : events) out.push_back(to_json(event));
+  return out;
+}
+
 Json to_json(const Action& action) {
   Json out = {
       {"action", to_string(action.kind)}, {"resource", action.type.resource()}, {"object", action.key.to_string()}};
@@ -46,17 +65,16 @@ Json to_json(const Action& action) {
   return out;
 }
 
-Json to_json(const EventIntent& event) {
-  Json out = {{"type", event.type == EventType::kNormal ? "Normal" : "Warning"},
-              {"reason", event.reason},
-              {"action", event.action},
-              {"message", event.message}};
-  if (event.after) {
-    out["after"] = (event.after_type ? fmt::format("{} ", event.after_type->kind) : "") + event.after->to_string();
+/// Adds the events of the action; those that it shares only to the first action that has them.
+void add_events(const Action& action, std::map<const ActionEvents*, std::string>& first, Json& out) {
+  if (action.events == nullptr) return;
+  const auto [known, is_first] = first.emplace(action.events.get(), action.key.to_string());
+  if (!is_first) {
+    out["eventsWith"] = known->second;
+    return;
   }
-  if (event.regarding) out["regarding"] = event.regarding->kind + " " + event.regarding->key.to_string();
-  if (event.related) out["related"] = event.related->kind + " " + event.related->key.to_string();
-  return out;
+  if (!action.events->on_success.empty()) out["onSuccess"] = to_json(action.events->on_success);
+  if (!action.events->on_failure.empty()) out["onFailure"] = to_json(action.events->on_failure);
 }
 
 }  // namespace
@@ -134,16 +152,18 @@ std::string summary(const std::vector<std::string>& reasons) {
 Json to_json(const Plan& plan) {
   Json out = {{"reason", plan.reason}};
   Json stages = Json::array();
+  std::map<const ActionEvents*, std::string> first;  // The object of the first action with these events.
   for (const Stage& stage : plan.stages) {
     Json actions = Json::array();
-    for (const Action& action : stage.actions) actions.push_back(to_json(action));
+    for (const Action& action : stage.actions) {
+      actions.push_back(to_json(action));
+      add_events(action, first, actions.back());
+    }
     stages.push_back(std::move(actions));
   }
   out["stages"] = std::move(stages);
   if (plan.status) out["status"] = plan.status->status;
-  Json events = Json::array();
-  for (const EventIntent& event : plan.events) events.push_back(to_json(event));
-  out["events"] = std::move(events);
+  out["events"] = to_json(plan.events);
   for (const WorkloadRequest& request : plan.requests) out["requests"].push_back(to_json(request));
   if (plan.keeps_failure) out["keepsFailure"] = true;
   if (plan.requeue_after) {

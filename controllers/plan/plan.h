@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -62,6 +63,63 @@ class Body {
   TextMaker make_text_;
 };
 
+enum class EventType : std::uint8_t { kNormal, kWarning };
+
+/// An object, as others refer to it.
+struct ObjectReference {
+  std::string api_version;
+  std::string kind;
+  ObjectKey key;
+  std::string uid;
+  std::string resource_version;
+  friend bool operator==(const ObjectReference&, const ObjectReference&) = default;
+};
+
+/// An event, sent after the writes: of an action (ActionEvents), or of the whole plan.
+struct EventIntent {
+  EventType type = EventType::kNormal;
+  std::string reason;   ///< "CreatedWorkerPod"
+  std::string action;   ///< What was being done: "CreateWorkerPod".
+  std::string message;  ///< One sentence.
+  /// Only after this action of the plan succeeded, or, for kWarning, failed: then ", <error of the server>" is added
+  /// to the message, or " <error of the server>" if it ends with a colon. Absent: always, unless the plan is cut short
+  /// because this replica stops or no longer leads.
+  std::optional<ObjectKey> after;
+  std::optional<ObjectReference> regarding = {};  ///< Absent: the reconciled object.
+  std::optional<ResourceType> after_type = {};    ///< Type of the object in `after`; absent: any.
+  std::optional<ObjectReference> related = {};    ///< Another object that the event concerns.
+  friend bool operator==(const EventIntent&, const EventIntent&) = default;
+};
+
+/// A counter that plans increment, as a constant of the part that counts. Its kind lists it (kind::Kind::counters): it
+/// is zero from the start of the program, so that rate() sees the first increment.
+struct Counter {
+  std::string_view name;                      ///< "tpuslice_slices_torn_down_total"
+  std::string_view help;                      ///< One sentence.
+  std::string_view label = {};                ///< Empty: none.
+  std::vector<std::string_view> values = {};  ///< Of the label, all of them.
+};
+
+/// A number for the metrics: something happened (a counter), took so long (a histogram), or is so many now (a gauge).
+struct Measurement {
+  enum class Kind : std::uint8_t { kCount, kDuration, kLevel };
+  Kind kind = Kind::kCount;
+  std::string name;  ///< "tpuslice_slices_placed_total"
+  std::string help;
+  std::map<std::string, std::string> labels;
+  double value = 1;                ///< Durations in seconds.
+  std::optional<ObjectKey> after;  ///< Only after this action of the plan succeeded. Absent: always.
+};
+
+/// What is reported of an action, or of several actions that share it.
+struct ActionEvents {
+  std::vector<EventIntent> on_success;  ///< After all these actions have succeeded.
+  /// After one of these actions failed: ", <error of the server>" is added to the message, or " <error of the server>"
+  /// if it ends with a colon; of several errors the first.
+  std::vector<EventIntent> on_failure;
+  std::vector<Measurement> measurements;  ///< After all these actions have succeeded.
+};
+
 /// One write.
 struct Action {
   ActionKind kind = ActionKind::kCreate;
@@ -78,6 +136,7 @@ struct Action {
   /// Create of a Secret only: the executor sets this member of stringData to a random token, since plans are
   /// deterministic. A Secret of that name that exists is used as it is, whatever its owner; Secrets are not read.
   std::string random_token = {};
+  std::shared_ptr<const ActionEvents> events = {};  ///< Null: nothing is reported.
 
   static Action create(const ResourceType& type, Object object);
   static Action create(const ResourceType& type, ObjectKey key, Body::Maker make, Body::TextMaker make_text = nullptr);
@@ -94,34 +153,6 @@ struct Stage {
   bool continue_on_failure = false;
 };
 
-enum class EventType : std::uint8_t { kNormal, kWarning };
-
-/// An object, as others refer to it.
-struct ObjectReference {
-  std::string api_version;
-  std::string kind;
-  ObjectKey key;
-  std::string uid;
-  std::string resource_version;
-  friend bool operator==(const ObjectReference&, const ObjectReference&) = default;
-};
-
-/// An event, sent after the writes.
-struct EventIntent {
-  EventType type = EventType::kNormal;
-  std::string reason;   ///< "CreatedWorkerPod"
-  std::string action;   ///< What was being done: "CreateWorkerPod".
-  std::string message;  ///< One sentence.
-  /// Only after this action of the plan succeeded, or, for kWarning, failed: then ", <error of the server>" is added
-  /// to the message, or " <error of the server>" if it ends with a colon. Absent: always, unless the plan is cut short
-  /// because this replica stops or no longer leads.
-  std::optional<ObjectKey> after;
-  std::optional<ObjectReference> regarding = {};  ///< Absent: the reconciled object.
-  std::optional<ResourceType> after_type = {};    ///< Type of the object in `after`; absent: any.
-  std::optional<ObjectReference> related = {};    ///< Another object that the event concerns.
-  friend bool operator==(const EventIntent&, const EventIntent&) = default;
-};
-
 /// Written only if something below differs from what the object has.
 struct StatusPatch {
   Json status;  ///< The whole new .status.
@@ -132,17 +163,6 @@ struct StatusPatch {
 
 /// The .status of `object`; null without one.
 [[nodiscard]] Json status_of(const Object& object);
-
-/// A number for the metrics: something happened (a counter), took so long (a histogram), or is so many now (a gauge).
-struct Measurement {
-  enum class Kind : std::uint8_t { kCount, kDuration, kLevel };
-  Kind kind = Kind::kCount;
-  std::string name;  ///< "tpuslice_slices_placed_total"
-  std::string help;
-  std::map<std::string, std::string> labels;
-  double value = 1;                ///< Durations in seconds.
-  std::optional<ObjectKey> after;  ///< Only after this action of the plan succeeded. Absent: always.
-};
 
 struct Plan {
   std::string reason;  ///< One sentence: what is being done and why. Logs and golden files show it.

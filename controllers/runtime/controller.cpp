@@ -165,8 +165,7 @@ Result<plan::Plan> Controller::plan(const plan::ReconcileInput& input) const {
 }
 
 void Controller::measure(const plan::Plan& plan, const ExecutionReport& report) const {
-  for (const plan::Measurement& measured : plan.measurements) {
-    if (measured.after && !report.succeeded(plan, *measured.after)) continue;
+  const auto record = [&](const plan::Measurement& measured) {
     switch (measured.kind) {
       case plan::Measurement::Kind::kCount:
         registry_.counter(measured.name, measured.help, measured.labels).increment(measured.value);
@@ -178,6 +177,12 @@ void Controller::measure(const plan::Plan& plan, const ExecutionReport& report) 
         registry_.gauge(measured.name, measured.help, measured.labels).set(measured.value);
         break;
     }
+  };
+  for (const EventsReport& done : report.events(plan)) {
+    if (done.succeeded) std::ranges::for_each(done.events->measurements, record);
+  }
+  for (const plan::Measurement& measured : plan.measurements) {
+    if (!measured.after || report.succeeded(plan, *measured.after)) record(measured);
   }
 }
 

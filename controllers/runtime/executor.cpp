@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <map>
 #include <utility>
 
 #include "api/base/random_token.h"
@@ -125,6 +126,24 @@ bool ExecutionReport::succeeded(const plan::Plan& plan, const ObjectKey& key,
     }
   }
   return any;
+}
+
+std::vector<EventsReport> ExecutionReport::events(const plan::Plan& plan) const {
+  std::vector<EventsReport> out;
+  std::map<const plan::ActionEvents*, std::size_t> places;
+  for (std::size_t i = 0; i < plan.stages.size(); ++i) {
+    for (std::size_t j = 0; j < plan.stages[i].actions.size(); ++j) {
+      const plan::Action& action = plan.stages[i].actions[j];
+      if (action.events == nullptr) continue;
+      const auto [place, is_new] = places.emplace(action.events.get(), out.size());
+      if (is_new) out.push_back({action.events});
+      EventsReport& report = out[place->second];
+      const ActionReport& done = stages[i][j];
+      report.succeeded = report.succeeded && runtime::succeeded(done.outcome);
+      if (!action.optional && !report.error && done.error && is_failure(*done.error)) report.error = done.error;
+    }
+  }
+  return out;
 }
 
 Executor::Executor(client::Reader& reader, client::Writer& writer, Parallel& parallel, EventSink& events,
@@ -335,6 +354,17 @@ void Executor::write_status(const plan::StatusPatch& status, const Target& targe
 void Executor::emit(const plan::Plan& plan, const Target& target, const ExecutionReport& report) const {
   // The replica that completes the plan records its events; one that stops or no longer leads does not.
   const auto is_cut_short = [](const Error& error) { return error.code() == ErrorCode::kCancelled; };
+  const auto record = [&](const plan::EventIntent& event) {
+    events_.record(event.regarding ? *event.regarding : target.object, event);
+  };
+  for (const EventsReport& done : report.events(plan)) {
+    if (done.succeeded) std::ranges::for_each(done.events->on_success, record);
+    if (!done.error) continue;
+    for (plan::EventIntent event : done.events->on_failure) {
+      event.message += (event.message.ends_with(':') ? " " : ", ") + done.error->message();
+      record(event);
+    }
+  }
   for (const plan::EventIntent& event : plan.events) {
     const plan::ObjectReference& regarding = event.regarding ? *event.regarding : target.object;
     if (!event.after) {

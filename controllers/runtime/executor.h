@@ -42,6 +42,13 @@ struct ActionReport {
   std::size_t bytes = 0;       ///< Size of the body of a create, approximately.
 };
 
+/// What became of the actions that share `events`.
+struct EventsReport {
+  std::shared_ptr<const plan::ActionEvents> events;
+  bool succeeded = true;       ///< All of them did.
+  std::optional<Error> error;  ///< The first of them that failed for another reason than a conflict.
+};
+
 struct ExecutionReport {
   std::vector<std::vector<ActionReport>> stages;  ///< One entry for each action, as in the plan.
   std::vector<Write> writes;                      ///< Writes of all actions and of the status.
@@ -55,6 +62,8 @@ struct ExecutionReport {
   /// True if `plan` has actions on this object and all of them succeeded. `type`: of the object; absent: any.
   [[nodiscard]] bool succeeded(const plan::Plan& plan, const ObjectKey& key,
                                const std::optional<ResourceType>& type = {}) const;
+  /// One entry for each of the events of the plan's actions, in the order of the actions.
+  [[nodiscard]] std::vector<EventsReport> events(const plan::Plan& plan) const;
   [[nodiscard]] bool ok() const { return !error; }
   [[nodiscard]] std::size_t written() const { return writes.size(); }
 };

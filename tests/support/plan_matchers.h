@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <iterator>
 #include <ostream>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -143,9 +144,25 @@ MATCHER_P(EqualsPlan, expected, "is the given plan") {
   return false;
 }
 
+/// All events that the plan may send: those of its actions, in their order (success before failure), then its own.
+inline std::vector<EventIntent> events_of(const Plan& plan) {
+  std::vector<EventIntent> out;
+  std::set<const ActionEvents*> seen;
+  const auto add = [&](const std::vector<EventIntent>& events) { out.insert(out.end(), events.begin(), events.end()); };
+  for (const Stage& stage : plan.stages) {
+    for (const Action& action : stage.actions) {
+      if (action.events == nullptr || !seen.insert(action.events.get()).second) continue;
+      add(action.events->on_success);
+      add(action.events->on_failure);
+    }
+  }
+  add(plan.events);
+  return out;
+}
+
 /// An event with the reason.
 MATCHER_P(HasEvent, reason, "has an event with the given reason") {
-  return std::ranges::any_of(arg.events, [&](const EventIntent& event) { return event.reason == reason; });
+  return std::ranges::any_of(events_of(arg), [&](const EventIntent& event) { return event.reason == reason; });
 }
 
 }  // namespace tpuslice::plan
