@@ -24,7 +24,7 @@ std::vector<SourceFile> pages() {
   return read_files({"README.md", "CONTRIBUTING.md", "docs", "deploy", "tests/example_kind"}, {".md"});
 }
 
-std::vector<SourceFile> sources_and_tests() {
+std::vector<SourceFile> commented_sources() {
   return read_sources({"api", "cmd", "controllers", "tests", "tpu", "webhook"});
 }
 
@@ -40,7 +40,7 @@ std::vector<std::string> matches_in(const std::string& text, const RE2& pattern)
 bool is_source(const std::string& name) {
   static const std::set<std::string> kEnds = [] {
     std::set<std::string> ends;
-    for (const SourceFile& file : sources_and_tests()) {
+    for (const SourceFile& file : commented_sources()) {
       ends.insert(file.path);
       for (std::size_t at = 0; (at = file.path.find('/', at)) != std::string::npos;)
         ends.insert(file.path.substr(++at));
@@ -94,7 +94,7 @@ TEST(PagePaths, OfSourcesMayLackTheFirstFolders) {
 TEST(PagePaths, OfSourcesInCommentsExist) {
   static const RE2 kName(R"([^\w./:"<>-]([\w/-]+\.(?:h|cpp))\b)");
   std::vector<std::string> missing;
-  for (const SourceFile& file : sources_and_tests()) {
+  for (const SourceFile& file : commented_sources()) {
     for (std::size_t i = 0; i < file.lines.size(); ++i) {
       const std::size_t comment = file.lines[i].find("//");
       if (comment == std::string::npos) continue;
