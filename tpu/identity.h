@@ -46,7 +46,7 @@ struct SliceIdentity {
 /// - LeaderWorkerSet: by its annotations and the pod's name; a group or subgroup is a slice, without a leader that has
 ///   no TPUs;
 /// - Indexed Job with a subdomain: each block of as many completions as the topology has hosts is a slice;
-/// - StatefulSet with a service: likewise by ordinals, which start at 0.
+/// - StatefulSet with a service: the same with ordinals, which start at 0.
 /// Each pod of a single-host topology is a slice, of any kind.
 ///
 /// Nothing for a pod without chips, one without indexes, one whose accelerator the catalog does not know (except for a

@@ -1,8 +1,8 @@
 // Time: a duration type, steady and wall-clock time, and the Clock that returns both.
 //
 // An Instant (monotonic) measures how long something took and when it is due; a Timestamp (wall clock) is what the
-// Kubernetes API prints. Nothing outside RealClock reads the machine's clock, but for stacks.cpp in a process that
-// hangs, so tests decide what time it is. What waits for a socket or a thread uses a RealClock.
+// Kubernetes API prints. Only RealClock reads the machine's clock, and stacks.cpp in a process that hangs, so
+// tests decide what time it is. What waits for a socket or a thread uses a RealClock.
 #pragma once
 
 #include <atomic>

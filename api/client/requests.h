@@ -69,7 +69,7 @@ struct PatchOptions {
   std::string field_manager = {};  ///< Empty: the client's.
   bool dry_run = false;
   std::string uid = {};  ///< Precondition, merge and strategic merge patches only; Conflict if the object has another.
-  std::string resource_version = {};  ///< Precondition, likewise.
+  std::string resource_version = {};  ///< Precondition of the same patches.
   Answer answer = Answer::kWhole;
   std::function<bool()> may_send = {};  ///< The same as in http::Request.
 };

@@ -37,7 +37,7 @@ class Quantity {
   [[nodiscard]] bool is_zero() const { return nanos_ == 0; }
   /// Whole units, rounded away from zero; the nearest int64 where it does not fit.
   [[nodiscard]] std::int64_t value() const;
-  /// Thousandths, likewise.
+  /// The same in thousandths.
   [[nodiscard]] std::int64_t milli_value() const;
 
   /// The sum keeps the receiver's format; zero takes the addend's.

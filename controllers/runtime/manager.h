@@ -92,9 +92,10 @@ class Manager {
   /// Controller::watches_optional().
   template <typename View>
   Store<View>& optional_store(const ResourceType& type, const WatchScope& scope = {});
-  /// Stores that together hold the pods with `label` of all namespaces. Reuses earlier pod stores of all namespaces
-  /// with one requirement on another label, alone or beside `label`, and adds a store for the remaining pods with
-  /// `label`. The stores may also hold pods without `label`.
+  /// Stores that together hold the pods with `label` of all namespaces. Reuses the pod stores of all namespaces that
+  /// earlier calls made with one requirement on another label, alone or beside `label`, and adds a store for the
+  /// remaining pods with `label`: no pod is watched twice if the controllers that ask for their pods by another label
+  /// are added before. The stores may also hold pods without `label`.
   PodStores pods_with(std::string_view label);
   /// Views keep annotations, and those of pods and Jobs also labels, whose keys begin with one of `prefixes`; those of
   /// several calls are combined.

@@ -115,7 +115,7 @@ Instant WatchMachine::open(Instant now, const std::stop_token& stop) {
   received_ = 0;
   liveness_.opened(opened_);
   // The server ends the watch after the time it asked for. A watch that is open for longer is half-open.
-  deadline_ = opened_ + std::chrono::seconds(watch.timeout_seconds) + options_.slack;
+  deadline_ = opened_ + std::chrono::seconds(watch.timeout_seconds) + options_.overdue;
   any_event_ = false;
   return now;
 }

@@ -84,7 +84,8 @@ class WorkQueue {
   bool add_locked(const ObjectKey& key, Instant now) TPUSLICE_REQUIRES(mutex_);
   /// True if it is now the first in the schedule.
   bool schedule_locked(const ObjectKey& key, Instant due) TPUSLICE_REQUIRES(mutex_);
-  /// The condition variable that wakes a waiting worker.
+  /// The condition variable to notify of a key: the watcher waits on changed_; without one, a worker that sleeps on
+  /// idle_ becomes the watcher.
   [[nodiscard]] ConditionVariable& sleeper_locked() TPUSLICE_REQUIRES(mutex_) {
     return has_watcher_ ? changed_ : idle_;
   }
@@ -100,7 +101,8 @@ class WorkQueue {
   const QueueMetrics metrics_;
 
   mutable Mutex mutex_;
-  // One waiting worker waits for keys to become ready or due; the others sleep until it has taken a key.
+  // Of the workers without a key, one is the watcher: it waits until a key is ready or due. The others sleep until it
+  // has taken a key, so that one key does not wake all of them.
   ConditionVariable changed_;
   ConditionVariable idle_;
   bool has_watcher_ TPUSLICE_GUARDED_BY(mutex_) = false;

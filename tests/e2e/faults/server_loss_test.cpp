@@ -59,7 +59,7 @@ TEST_F(LostServer, WatchesOfAHangingServerTimeOutAndAreResumed) {
   ASSERT_TRUE(space.create().ok());
   LiveOperatorOptions options{.namespace_name = space.name(), .log = plane().dir() + "/hang.log"};
   options.watch.min_watch_seconds = options.watch.max_watch_seconds = 2;
-  options.watch.slack = 1s;
+  options.watch.overdue = 1s;
   options.client.deadline = 2s;
   LiveOperator op(transport(), options);
   ASSERT_TRUE(space.apply().ok());

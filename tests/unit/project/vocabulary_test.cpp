@@ -1,5 +1,6 @@
 // Words that docs/glossary.md replaced must not come back into names, comments, messages or docs; comments begin with
-// what they are about.
+// what they are about; the glossary is in order.
+#include <set>
 #include <string>
 #include <vector>
 
@@ -9,6 +10,7 @@
 #include <gtest/gtest.h>
 #include <re2/re2.h>
 
+#include "api/base/strings.h"
 #include "tests/unit/project/source_tree.h"
 
 namespace tpuslice {
@@ -117,6 +119,25 @@ TEST(Vocabulary, CommentsBeginWithWhatTheyAreAbout) {
     }
   }
   EXPECT_THAT(found, IsEmpty());
+}
+
+TEST(Vocabulary, TermsAreInOrderWithinTheirTable) {
+  static const RE2 kRow(R"(\| ([^|]+) \| .*)");
+  std::set<std::string> all;
+  std::string last;
+  std::vector<std::string> wrong;
+  for (const SourceFile& page : read_files({"docs/glossary.md"}, {})) {
+    for (const std::string& line : page.lines) {
+      std::string term;
+      if (!RE2::FullMatch(line, kRow, &term) || term == "---") continue;
+      term = to_lower(term);
+      const bool is_header = term == "term";
+      if (!is_header && (term <= last || !all.insert(term).second)) wrong.push_back(term);
+      last = is_header ? std::string() : term;
+    }
+  }
+  EXPECT_THAT(all, testing::SizeIs(testing::Gt(100U)));
+  EXPECT_THAT(wrong, IsEmpty());
 }
 
 }  // namespace
