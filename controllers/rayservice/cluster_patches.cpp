@@ -1,5 +1,8 @@
 #include "controllers/rayservice/cluster_patches.h"
 
+#include <algorithm>
+#include <iterator>
+#include <memory>
 #include <utility>
 
 #include "controllers/raycluster/rules/raycluster_labels.h"
@@ -20,6 +23,12 @@ void ClusterPatches::annotate(const Cluster& cluster, std::string_view key, cons
   add(cluster, {{"metadata", {{"annotations", std::move(annotations)}}}});
 }
 
+void ClusterPatches::report(const Cluster& cluster, const plan::ActionEvents& events) {
+  plan::ActionEvents& all = patches_[cluster.name()].events;
+  std::ranges::copy(events.on_success, std::back_inserter(all.on_success));
+  std::ranges::copy(events.on_failure, std::back_inserter(all.on_failure));
+}
+
 std::vector<plan::Action> ClusterPatches::actions() const {
   std::vector<plan::Action> out;
   for (const auto& [name, patch] : patches_) {
@@ -28,6 +37,7 @@ std::vector<plan::Action> ClusterPatches::actions() const {
     plan::Action action =
         plan::Action::patch(raycluster::kRayClusters, patch.cluster->spec.key, patch.body, std::move(preconditions));
     action.failure_reason = kFailedRayCluster;
+    action.events = std::make_shared<const plan::ActionEvents>(patch.events);
     out.push_back(std::move(action));
   }
   return out;

@@ -15,6 +15,8 @@ class ClusterPatches {
   void add(const Cluster& cluster, const Json& merge_patch, bool exact = false);
   /// Null: the annotation is removed.
   void annotate(const Cluster& cluster, std::string_view key, const Json& value);
+  /// Adds what is reported of the patch of the cluster.
+  void report(const Cluster& cluster, const plan::ActionEvents& events);
 
   [[nodiscard]] std::vector<plan::Action> actions() const;
 
@@ -23,6 +25,7 @@ class ClusterPatches {
     const Cluster* cluster = nullptr;
     Json body = Json::object();
     bool exact = false;
+    plan::ActionEvents events;
   };
   std::map<std::string, Patch> patches_;
 };

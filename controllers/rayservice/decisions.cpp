@@ -4,6 +4,9 @@
 #include <iterator>
 #include <utility>
 
+#include "controllers/rayservice/finalizer.h"
+#include "controllers/rayservice/rules/rayservice_labels.h"
+
 namespace tpuslice::rayservice {
 namespace {
 
@@ -20,7 +23,7 @@ bool can_take_over(const ClusterChoice& choice) {
 }
 
 void decide_serving(const RayServiceState& state, const Cluster* cluster, const ServeConfig* config,
-                    const Options& options, std::optional<Serving>& serving, Decisions& out) {
+                    const Options& options, std::optional<Serving>& serving, RunningDecisions& out) {
   if (cluster == nullptr) return;
   const plan::WorkloadAnswers& answers = state.seen.answers;
   serving = config == nullptr ? observe_serving(*cluster, answers, options)
@@ -34,18 +37,20 @@ void decide_serving(const RayServiceState& state, const Cluster* cluster, const 
 }
 
 /// Creates and updates clusters.
-void decide_clusters(const RayServiceState& state, Decisions& out) {
+void decide_clusters(const RayServiceState& state, RunningDecisions& out) {
   const ConfigHash config(*state.spec.cluster_config);
   out.choice = choose_clusters(state, config);
-  if (out.choice.create) out.create = build_cluster(state, out.choice.pending_name, config);
+  if (out.choice.create) {
+    out.create_after = plan::until_retry(state.seen.last_failure, kFailedRayCluster, state.seen.now);
+    if (!out.create_after) out.create = build_cluster(state, out.choice.pending_name, config);
+  }
   if (const Cluster* newest = out.choice.newest()) out.update = update_cluster(state, *newest, config);
 }
 
-}  // namespace
-
-Decisions decide(const RayServiceState& state, const Problem& refusal, const ServeConfig& config,
-                 const Options& options) {
-  Decisions out;
+RunningDecisions decide_running(const RayServiceState& state, const Problem& refusal, const ServeConfig& config,
+                                const Options& options) {
+  RunningDecisions out;
+  out.add_finalizer = !has_finalizer(state.seen.service);
   if (refusal) {
     out.choice = present_clusters(state);
   } else {
@@ -67,6 +72,53 @@ Decisions decide(const RayServiceState& state, const Problem& refusal, const Ser
   out.retirement = out.promote ? decide_retirement(state, choice.pending_name, {})
                                : decide_retirement(state, choice.active_name, choice.pending_name);
   if (out.room.replace && !out.promote) out.retirement.deletes.push_back(choice.active);
+  return out;
+}
+
+Removal remove_clusters(const RayServiceState& state, std::string why) {
+  Removal out{std::move(why)};
+  for (const Cluster& cluster : state.clusters.all()) {
+    if (!cluster.terminating()) out.clusters.push_back(&cluster);
+  }
+  return out;
+}
+
+void decide_deletion(const RayServiceState& state, Decisions& out) {
+  const Object& service = state.seen.service;
+  if (!has_finalizer(service)) return;
+  if (!leaves_orphans(service)) out.removal = remove_clusters(state, "the RayService is being deleted");
+  out.release = state.clusters.all().empty() || leaves_orphans(service);
+}
+
+void decide_suspension(const RayServiceState& state, SuspendPhase phase, Decisions& out) {
+  out.suspension = phase;
+  if (phase != SuspendPhase::kDeleting) return;
+  out.removal = remove_clusters(state, "the RayService is being suspended");
+  out.removal->services = own_services(state);
+  std::erase_if(out.removal->services, [](const ObjectPtr& service) { return service->deletion.has_value(); });
+}
+
+/// The service did not become ready within its initializing timeout. Final: it is deleted, or suspended and resumed.
+bool has_timed_out(const RayServiceState& state) {
+  const Json* ready = find_condition(state.conditions(), kReady);
+  return ready != nullptr && string_at(*ready, {"status"}) == "False" &&
+         string_at(*ready, {"reason"}) == kInitializingTimedOut;
+}
+
+}  // namespace
+
+Decisions decide(const RayServiceState& state, const Problem& refusal, const ServeConfig& config,
+                 const Options& options) {
+  Decisions out{refusal};
+  if (state.seen.service.deletion_timestamp()) {
+    decide_deletion(state, out);
+  } else if (const SuspendPhase phase = suspend_phase(state); phase != SuspendPhase::kRunning) {
+    decide_suspension(state, phase, out);
+  } else if (has_timed_out(state)) {
+    out.removal = remove_clusters(state, "the initializing timeout has passed");
+  } else {
+    out.running = decide_running(state, refusal, config, options);
+  }
   return out;
 }
 

@@ -1,7 +1,8 @@
-// Decisions: what a plan for a RayService that is not suspended does and reports, before it is rendered.
+// Decisions: what a plan for a RayService does and reports, before it is rendered.
 #pragma once
 
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "api/types/conditions.h"
@@ -12,13 +13,26 @@
 #include "controllers/rayservice/serve_labels.h"
 #include "controllers/rayservice/services.h"
 #include "controllers/rayservice/serving.h"
+#include "controllers/rayservice/suspension.h"
 #include "controllers/rayservice/upgrade.h"
 
 namespace tpuslice::rayservice {
 
-struct Decisions {
-  ClusterChoice choice;           ///< Before a promotion.
-  std::optional<Object> create;   ///< A cluster.
+/// The deletion of all clusters, and of the services.
+struct Removal {
+  std::string why;  ///< "the RayService is being suspended"
+  std::vector<const Cluster*> clusters;
+  std::vector<ObjectPtr> services;
+};
+
+/// What a RayService does that is neither being deleted, nor suspended, nor timed out.
+struct RunningDecisions {
+  bool add_finalizer = false;
+  ClusterChoice choice;          ///< Before a promotion.
+  std::optional<Object> create;  ///< A cluster.
+  /// Time until a creation that failed is tried again. A plan with a failing write would send no requests, which the
+  /// other clusters need.
+  std::optional<Duration> create_after;
   ClusterUpdate update;           ///< Update of choice.newest().
   std::optional<Serving> active;  ///< What the clusters serve; nothing without such a cluster.
   std::optional<Serving> pending;
@@ -35,7 +49,18 @@ struct Decisions {
   }
 };
 
-/// While the spec is refused, clusters and services stay as they are, and what they serve is still observed.
+struct Decisions {
+  Problem refusal;  ///< Why the spec is refused, for kAccepted.
+  std::optional<Removal> removal;
+  bool release = false;  ///< The finalizer is removed from the RayService, which is being deleted.
+  // At most one of these:
+  std::optional<SuspendPhase> suspension;  ///< A phase other than kRunning.
+  std::optional<RunningDecisions> running;
+};
+
+/// The first that applies: a RayService that is being deleted removes its clusters and is released; it is suspended or
+/// resumed; once its initializing timeout has passed, it removes its clusters; it runs. While the spec is refused,
+/// clusters and services stay as they are, and what they serve is still observed.
 [[nodiscard]] Decisions decide(const RayServiceState& state, const Problem& refusal, const ServeConfig& config,
                                const Options& options);
 

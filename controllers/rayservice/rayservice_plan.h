@@ -8,8 +8,8 @@ namespace tpuslice::rayservice {
 
 /// Decides (decisions.h) and renders (render.h).
 ///
-/// Stages: finalizer; changes of clusters; new cluster; labels of pods; services; deletions. The status is as observed
-/// before these writes, except the names of the clusters.
+/// Stages: finalizer; changes of clusters; new cluster; labels of pods; services; times of deletion; deletions; removal
+/// of the finalizer. The status is as observed before these writes, except the names of the clusters.
 ///
 /// Empty for a RayService that spec.managedBy assigns to another controller. While a spec is invalid or has an
 /// unsupported field, a condition and a Warning event report it, and the clusters and services of the last valid one

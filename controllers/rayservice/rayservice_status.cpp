@@ -78,17 +78,8 @@ int endpoints_of_service(const RayServiceState& state) {
   return selected == nullptr ? 0 : serve_endpoints(*selected);
 }
 
-}  // namespace
-
-bool has_timed_out(const RayServiceState& state) {
-  const Json* ready = find_condition(state.conditions(), kReady);
-  return ready != nullptr && string_at(*ready, {"status"}) == "False" &&
-         string_at(*ready, {"reason"}) == kInitializingTimedOut;
-}
-
-Json next_status(const RayServiceState& state, const Decisions& decisions, const Problem& refusal,
-                 plan::Changes& changes) {
-  Json status = with_observed_generation(state);
+void update_running(const RayServiceState& state, const RunningDecisions& decisions, const Problem& refusal,
+                    Json& status, plan::Changes& changes) {
   const ClusterChoice& choice = decisions.choice;
   ConditionInput input{state, decisions, refusal, choice.active_name, choice.pending_name, endpoints_of_service(state)};
   const auto& failure = state.seen.last_failure;
@@ -105,24 +96,31 @@ Json next_status(const RayServiceState& state, const Decisions& decisions, const
              timed_out ? Json() : cluster_status(state, input.pending_name, decisions.pending));
   put_member(status, "numServeEndpoints", input.endpoints);
   put_service_status(status);
-  return with_time(state, std::move(status));
 }
 
-Json timed_out_status(const RayServiceState& state, const Problem& refusal, plan::Changes& changes) {
-  Json status = with_observed_generation(state);
+void update_suspended(const RayServiceState& state, SuspendPhase phase, const Problem& refusal, Json& status,
+                      plan::Changes& changes) {
+  update_suspension(state, phase, status["conditions"]);
   update_accepted(state, refusal, status["conditions"], changes);
-  return with_time(state, std::move(status));
-}
-
-Json suspension_status(const RayServiceState& state, SuspendPhase phase, const Problem& refusal,
-                       plan::Changes& changes) {
-  Json status = with_observed_generation(state);
-  update_suspension(state, phase, refusal, status["conditions"], changes);
   if (phase == SuspendPhase::kRequested) {
     for (const char* member : {"activeServiceStatus", "pendingServiceStatus", "numServeEndpoints"})
       status.erase(member);
   }
   put_service_status(status);
+}
+
+}  // namespace
+
+Json next_status(const RayServiceState& state, const Decisions& decisions, plan::Changes& changes) {
+  if (state.seen.service.deletion_timestamp()) return state.status;
+  Json status = with_observed_generation(state);
+  if (decisions.running) {
+    update_running(state, *decisions.running, decisions.refusal, status, changes);
+  } else if (decisions.suspension) {
+    update_suspended(state, *decisions.suspension, decisions.refusal, status, changes);
+  } else {
+    update_accepted(state, decisions.refusal, status["conditions"], changes);
+  }
   return with_time(state, std::move(status));
 }
 

@@ -205,7 +205,29 @@ void follow_generation(const RayServiceState& state, const Problem& refusal, Jso
   }
 }
 
-void set_phase_conditions(const RayServiceState& state, SuspendPhase phase, Json& conditions) {
+}  // namespace
+
+void update_conditions(const ConditionInput& input, Json& conditions, Changes& changes) {
+  ServiceConditions upstream(input.state, static_cast<bool>(input.refusal), conditions);
+  update_ready(input, upstream, changes);
+  update_upgrade(input, upstream);
+  set_own(input, plan::kAccepted, input.refusal, "the spec is valid", kInvalidSpec, conditions, changes);
+  set_own(input, kUpToDate, up_to_date_problem(input), "the newest RayCluster has the present rayClusterConfig",
+          input.decisions.choice.outdated ? "UpgradeDisabled" : "", conditions, changes);
+  const Problem serve = serve_problem(input);
+  const bool failed = serve.reason == "ConfigRefused" || serve.reason == "DashboardFailing";
+  set_own(input, kServeConfigApplied, serve, "the newest RayCluster has accepted serveConfigV2",
+          failed ? "FailedToUpdateServeApplications" : "", conditions, changes);
+  Problem room = input.decisions.room.problem;
+  if (input.refusal && input.decisions.choice.newest() == nullptr) room = {"NotAccepted", "the spec is refused"};
+  set_own(input, tpu::kSlicesPlaced, room, "the slices of the newest RayCluster are placed",
+          room.reason == kNoRoomForUpgrade ? kNoRoomForUpgrade : "", conditions, changes);
+  set_own(input, raycluster::kChildrenReady, children_problem(input), "all children of the RayService exist", "",
+          conditions, changes);
+  follow_generation(input.state, input.refusal, conditions);
+}
+
+void update_suspension(const RayServiceState& state, SuspendPhase phase, Json& conditions) {
   ServiceConditions upstream(state, false, conditions);
   const auto set_all = [&](std::string_view reason, std::string ready) {
     upstream.set(kReady, "False", reason, std::move(ready));
@@ -242,34 +264,6 @@ void set_phase_conditions(const RayServiceState& state, SuspendPhase phase, Json
       upstream.begin(kUpgradeInProgress, "False", kInitializing, std::string(kMessage));
       return;
   }
-}
-
-}  // namespace
-
-void update_conditions(const ConditionInput& input, Json& conditions, Changes& changes) {
-  ServiceConditions upstream(input.state, static_cast<bool>(input.refusal), conditions);
-  update_ready(input, upstream, changes);
-  update_upgrade(input, upstream);
-  set_own(input, plan::kAccepted, input.refusal, "the spec is valid", kInvalidSpec, conditions, changes);
-  set_own(input, kUpToDate, up_to_date_problem(input), "the newest RayCluster has the present rayClusterConfig",
-          input.decisions.choice.outdated ? "UpgradeDisabled" : "", conditions, changes);
-  const Problem serve = serve_problem(input);
-  const bool failed = serve.reason == "ConfigRefused" || serve.reason == "DashboardFailing";
-  set_own(input, kServeConfigApplied, serve, "the newest RayCluster has accepted serveConfigV2",
-          failed ? "FailedToUpdateServeApplications" : "", conditions, changes);
-  Problem room = input.decisions.room.problem;
-  if (input.refusal && input.decisions.choice.newest() == nullptr) room = {"NotAccepted", "the spec is refused"};
-  set_own(input, tpu::kSlicesPlaced, room, "the slices of the newest RayCluster are placed",
-          room.reason == kNoRoomForUpgrade ? kNoRoomForUpgrade : "", conditions, changes);
-  set_own(input, raycluster::kChildrenReady, children_problem(input), "all children of the RayService exist", "",
-          conditions, changes);
-  follow_generation(input.state, input.refusal, conditions);
-}
-
-void update_suspension(const RayServiceState& state, SuspendPhase phase, const Problem& refusal, Json& conditions,
-                       Changes& changes) {
-  set_phase_conditions(state, phase, conditions);
-  update_accepted(state, refusal, conditions, changes);
 }
 
 void update_accepted(const RayServiceState& state, const Problem& refusal, Json& conditions, Changes& changes) {

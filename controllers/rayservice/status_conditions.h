@@ -5,27 +5,25 @@
 
 #include "controllers/plan/changes.h"
 #include "controllers/rayservice/decisions.h"
-#include "controllers/rayservice/suspension.h"
 
 namespace tpuslice::rayservice {
 
 struct ConditionInput {
   const RayServiceState& state;
-  const Decisions& decisions;
+  const RunningDecisions& decisions;
   const Problem& refusal;
   std::string active_name;   ///< Name of the active cluster in the new status.
   std::string pending_name;  ///< Name of the pending cluster in the new status.
   int endpoints = 0;         ///< Number of ready endpoints of the serve service.
 };
 
-/// Adds the events of conditions that change.
+/// Updates the conditions of a service that runs. Adds the events of those that change.
 void update_conditions(const ConditionInput& input, Json& conditions, plan::Changes& changes);
 
-/// Updates a service whose other conditions do not change: whether the spec is valid, and the generation.
+/// Updates a service that does not run: whether the spec is valid, and the generation.
 void update_accepted(const RayServiceState& state, const Problem& refusal, Json& conditions, plan::Changes& changes);
 
-/// Updates the conditions in a phase other than kRunning.
-void update_suspension(const RayServiceState& state, SuspendPhase phase, const Problem& refusal, Json& conditions,
-                       plan::Changes& changes);
+/// Updates the other conditions in a phase other than kRunning.
+void update_suspension(const RayServiceState& state, SuspendPhase phase, Json& conditions);
 
 }  // namespace tpuslice::rayservice

@@ -5,11 +5,22 @@
 #include "controllers/rayservice/rules/rayservice_labels.h"
 
 namespace tpuslice::rayservice {
+namespace {
 
+/// Clusters and services that are to be deleted, or are being deleted.
 bool has_children(const RayServiceState& state) {
-  return !state.clusters.all().empty() || std::ranges::any_of(state.seen.services, [&](const ObjectPtr& service) {
-    return service->controller && service->controller->uid == state.spec.uid;
-  });
+  return !state.clusters.all().empty() || !own_services(state).empty();
+}
+
+}  // namespace
+
+std::vector<ObjectPtr> own_services(const RayServiceState& state) {
+  std::vector<ObjectPtr> out;
+  for (const ObjectPtr& service : state.seen.services) {
+    if (service->controller && service->controller->uid == state.spec.uid) out.push_back(service);
+  }
+  std::ranges::sort(out, {}, [](const ObjectPtr& service) { return service->key; });
+  return out;
 }
 
 SuspendPhase suspend_phase(const RayServiceState& state) {

@@ -4,6 +4,8 @@
 // the last. A suspension that has begun is completed even if spec.suspend is unset meanwhile.
 #pragma once
 
+#include <vector>
+
 #include "controllers/rayservice/rayservice_state.h"
 
 namespace tpuslice::rayservice {
@@ -18,7 +20,7 @@ enum class SuspendPhase : std::uint8_t {
 };
 [[nodiscard]] SuspendPhase suspend_phase(const RayServiceState& state);
 
-/// Clusters and services that are to be deleted, or are being deleted.
-[[nodiscard]] bool has_children(const RayServiceState& state);
+/// The services that this RayService owns, by name. The garbage collector deletes those of an earlier one of its name.
+[[nodiscard]] std::vector<ObjectPtr> own_services(const RayServiceState& state);
 
 }  // namespace tpuslice::rayservice

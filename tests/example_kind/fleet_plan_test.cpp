@@ -5,6 +5,7 @@
 
 #include "api/types/conditions.h"
 #include "tests/example_kind/fleet_world.h"
+#include "tests/example_kind/render.h"
 #include "tests/support/plan_matchers.h"
 
 namespace tpuslice::example {
@@ -78,6 +79,12 @@ TEST(FleetPlan, RestartsTheWholeShipOfAPodThatFailed) {
   EXPECT_THAT(plan, plan::Deletes(kPods, {"north-1-0", "north-1-1"}));
   EXPECT_THAT(plan, plan::Creates(kPods, {}));
   EXPECT_THAT(plan, HasEvent("ShipRestarted"));
+  // They are reported together: once, after both deletes.
+  const std::vector<plan::Action>& deletes = plan.stages.at(0).actions;
+  ASSERT_NE(deletes.at(0).events, nullptr);
+  EXPECT_EQ(deletes.at(0).events, deletes.at(1).events);
+  ASSERT_EQ(deletes[0].events->measurements.size(), 1U);
+  EXPECT_EQ(deletes[0].events->measurements[0].name, kShipRestarts.name);
   EXPECT_THAT(plan.reason, HasSubstr("pod north-1-0 has failed: restarting ship north-1"));
   ASSERT_LE(settle(world), 12);
   EXPECT_EQ(condition(world, "Ready"), "True");

@@ -20,12 +20,14 @@ using Kind = plan::ChildDecision::Kind;
 /// The stages of a plan.
 enum class Step : std::uint8_t { kDeletes, kResources, kPods };
 
-void delete_pods(const std::vector<PodPtr>& pods, Changes& changes) {
+/// Deletes the pods; `events` are reported once after all of these deletes.
+void delete_pods(const std::vector<PodPtr>& pods, plan::ActionEvents events, Changes& changes) {
+  std::vector<Action> actions;
   for (const PodPtr& pod : pods) {
-    Action action = Action::remove(kPods, pod->key, {.uid = pod->uid});
+    Action& action = actions.emplace_back(Action::remove(kPods, pod->key, {.uid = pod->uid}));
     action.failure_reason = kPodFailed;
-    changes.add(Step::kDeletes, std::move(action));
   }
+  changes.add(Step::kDeletes, std::move(actions), std::move(events));
 }
 
 /// Creates or restores the service or the ConfigMap. `uid`: that of the live object.
@@ -68,14 +70,16 @@ plan::Plan render(const FleetState& state, const Decisions& decisions,
   Changes changes;
   // A failed delete holds back later stages, but not the other deletes.
   changes.stage(Step::kDeletes).independent = true;
-  delete_pods(decisions.surplus, changes);
+  delete_pods(decisions.surplus, {}, changes);
   if (!decisions.surplus.empty()) {
     changes.reasons.push_back(fmt::format("deleting {} surplus pods", decisions.surplus.size()));
   }
   for (const ShipRestart& restart : decisions.restarts) {
-    delete_pods(restart.pods, changes);
     std::string text = fmt::format("{}: restarting ship {}", restart.why, ship_name(state.spec.key.name, restart.ship));
-    changes.event(plan::EventType::kWarning, "ShipRestarted", text);
+    delete_pods(restart.pods,
+                {.on_success = {{plan::EventType::kWarning, "ShipRestarted", "Reconciling", text}},
+                 .measurements = {plan::increment(kShipRestarts)}},
+                changes);
     changes.reasons.push_back(std::move(text));
   }
   render_child(kServices, build_service(state.spec), decisions.service, seen.service ? seen.service->uid : "",

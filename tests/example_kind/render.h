@@ -1,4 +1,4 @@
-// Renders decisions: actions, events and the status of a plan.
+// Renders decisions: actions with what is reported of them, and the status of a plan.
 #pragma once
 
 #include <memory>
@@ -9,6 +9,9 @@
 #include "tests/example_kind/decisions.h"
 
 namespace tpuslice::example {
+
+inline const plan::Counter kShipRestarts{"example_fleet_ship_restarts_total",
+                                         "Ships whose pods were deleted to be created again."};
 
 [[nodiscard]] plan::Plan render(const FleetState& state, const Decisions& decisions,
                                 const std::shared_ptr<const PodBuilder>& builder);

@@ -7,6 +7,7 @@ namespace tpuslice::plan {
 namespace {
 
 using std::chrono::seconds;
+using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::SizeIs;
 
@@ -49,14 +50,53 @@ TEST(Changes, RequeueAfterTheShortestTime) {
 
 TEST(Changes, CarryEventsAndCountersIntoThePlan) {
   Changes changes;
-  changes.event(EventType::kWarning, "FailedCreate", "Failed to create pod a", ObjectKey{"default", "a"});
-  changes.count("tpuslice_restarts_total", "Restarts.");
+  changes.event(EventType::kWarning, "InvalidSpec", "spec.replicas is negative");
+  changes.count(Counter{"tpuslice_restarts_total", "Restarts."});
   const Plan plan = to_plan(std::move(changes), Json(), Json());
-  ASSERT_THAT(plan.events, SizeIs(1));
-  EXPECT_EQ(plan.events[0].action, "Reconciling");
-  EXPECT_EQ(plan.events[0].after, (ObjectKey{"default", "a"}));
+  EXPECT_THAT(plan.events,
+              ElementsAre(EventIntent{EventType::kWarning, "InvalidSpec", "Reconciling", "spec.replicas is negative"}));
   ASSERT_THAT(plan.measurements, SizeIs(1));
+  EXPECT_EQ(plan.measurements[0].name, "tpuslice_restarts_total");
   EXPECT_EQ(plan.measurements[0].value, 1);
+}
+
+TEST(Changes, KeepTheActionsOfAStepInTheOrderInWhichTheyWereAdded) {
+  Changes changes;
+  changes.add(Step::kPods, Action::remove(kPods, {"default", "a"}, {.uid = "1"}));
+  changes.add(Step::kPods,
+              {Action::remove(kPods, {"default", "b"}, {.uid = "2"}), Action::remove(kPods, {"default", "c"}, {})}, {});
+  changes.add(Step::kPods, Action::remove(kPods, {"default", "d"}, {.uid = "4"}));
+  std::vector<std::string> names;
+  for (const Action& action : changes.stage(Step::kPods).actions) names.push_back(action.key.name);
+  EXPECT_THAT(names, ElementsAre("a", "b", "c", "d"));
+}
+
+TEST(Changes, ActionsOfAGroupShareWhatIsReported) {
+  Changes changes;
+  changes.add(Step::kPods,
+              {Action::remove(kPods, {"default", "a"}, {.uid = "1"}), Action::remove(kPods, {"default", "b"}, {})},
+              {.on_success = {{EventType::kNormal, "DeletedPods", "Reconciling", "Deleted pods a and b"}}});
+  const std::vector<Action>& group = changes.stage(Step::kPods).actions;
+  ASSERT_THAT(group, SizeIs(2));
+  ASSERT_NE(group[0].events, nullptr);
+  EXPECT_EQ(group[0].events, group[1].events);
+  EXPECT_EQ(group[0].events->on_success[0].reason, "DeletedPods");
+}
+
+TEST(Changes, ActionsThatAreAddedAloneReportTheirOwnEvents) {
+  Changes changes;
+  changes.add(Step::kPods, {Action::remove(kPods, {"default", "a"}, {.uid = "1"})}, {});
+  changes.add(Step::kPods, {Action::remove(kPods, {"default", "b"}, {.uid = "2"})}, {});
+  changes.add(Step::kPods, Action::remove(kPods, {"default", "c"}, {.uid = "3"}));
+  const std::vector<Action>& actions = changes.stage(Step::kPods).actions;
+  EXPECT_NE(actions[0].events, actions[1].events);
+  EXPECT_EQ(actions[2].events, nullptr);
+}
+
+TEST(Changes, AGroupOfNothingAddsNothing) {
+  Changes changes;
+  changes.add(Step::kPods, std::vector<Action>(), {.on_success = {{EventType::kNormal, "DeletedPods", "A", "none"}}});
+  EXPECT_TRUE(to_plan(std::move(changes), Json(), Json()).empty());
 }
 
 struct CountsCase {

@@ -19,7 +19,7 @@ TEST(Plan, PrintsEveryMember) {
   plan.stages.push_back(
       {{Action::create(kPods, pod("a")), Action::patch(kPods, {"default", "b"}, {{"x", 1}}, {"u2"})}});
   plan.status = StatusPatch{{{"ready", 1}}};
-  plan.events.push_back({EventType::kWarning, "R", "A", "m", ObjectKey{"default", "a"}});
+  plan.events.push_back({EventType::kWarning, "R", "A", "m"});
   plan.requeue_after = std::chrono::milliseconds(1500);
 
   const Json expected = Json::parse(R"({
@@ -32,7 +32,7 @@ TEST(Plan, PrintsEveryMember) {
        {"action": "patch", "resource": "pods", "object": "default/b", "body": {"x": 1}, "uid": "u2"}]
     ],
     "status": {"ready": 1},
-    "events": [{"type": "Warning", "reason": "R", "action": "A", "message": "m", "after": "default/a"}],
+    "events": [{"type": "Warning", "reason": "R", "action": "A", "message": "m"}],
     "requeueAfterSeconds": 1.5})");
   EXPECT_EQ(to_json(plan), expected) << to_json(plan).dump(2);
 }

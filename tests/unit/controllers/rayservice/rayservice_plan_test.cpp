@@ -5,6 +5,7 @@
 
 #include "controllers/plan/conditions.h"
 #include "controllers/raycluster/children.h"
+#include "controllers/raycluster/rules/raycluster_labels.h"
 #include "controllers/rayservice/rules/rayservice_labels.h"
 #include "controllers/rayservice/rules/spec.h"
 #include "tests/support/plan_matchers.h"
@@ -159,6 +160,31 @@ TEST_F(RayServicePlan, AFailedCreationIsReported) {
   seen.last_failure = plan::Failure{std::string(kFailedRayCluster), "rayclusters is forbidden"};
   const plan::Plan plan = plan_rayservice(seen, {}).value();
   EXPECT_THAT(plan.status->status.dump(), HasSubstr("rayclusters is forbidden"));
+}
+
+TEST_F(RayServicePlan, AFailedCreationIsTriedAgainLater) {
+  RayServiceObserved seen = world_.observed();
+  seen.last_failure = plan::Failure{std::string(kFailedRayCluster), "exceeded quota"};
+  seen.last_failure->time = seen.now - std::chrono::seconds(10);
+  const plan::Plan waits = plan_rayservice(seen, {}).value();
+  EXPECT_THAT(waits, plan::Creates(raycluster::kRayClusters, {}));
+  EXPECT_TRUE(waits.keeps_failure);
+  EXPECT_EQ(waits.requeue_after, Duration(plan::kRefusalRetry - std::chrono::seconds(10)));
+  seen.last_failure->time = seen.now - plan::kRefusalRetry;
+  EXPECT_EQ(
+      plan::names_of(plan_rayservice(seen, {}).value(), plan::ActionKind::kCreate, raycluster::kRayClusters).size(),
+      1U);
+}
+
+TEST_F(RayServicePlan, EventsAreThoseOfTheActions) {
+  const plan::Plan plan = world_.plan();
+  const plan::Action& creation = plan.stages.at(1).actions.at(0);
+  ASSERT_NE(creation.events, nullptr);
+  ASSERT_EQ(creation.events->on_success.size(), 1U);
+  EXPECT_EQ(creation.events->on_success[0].reason, "CreatedRayCluster");
+  ASSERT_EQ(creation.events->on_failure.size(), 1U);
+  EXPECT_EQ(creation.events->on_failure[0].reason, "FailedToCreateRayCluster");
+  EXPECT_THAT(plan.events, IsEmpty());
 }
 
 }  // namespace
