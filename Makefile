@@ -4,7 +4,7 @@ JOBS   ?= 2
 BUILD  := build/$(PRESET)
 
 .DEFAULT_GOAL := help
-.PHONY: help api-docs attacks deps build controlplane conformance test test-quick check check-alerts check-format check-locks check-includes check-tidy demo format golden helm histories manifests asan tsan fuzz mutants rotation bench bench-admission bench-healing bench-placement bench-scale bench-scheduling image clean
+.PHONY: help api-docs attacks deps build controlplane conformance test test-quick check check-alerts check-bench check-format check-locks check-includes check-tidy demo format golden helm histories manifests asan tsan fuzz mutants rotation bench bench-admission bench-healing bench-placement bench-scale bench-scheduling image clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -59,8 +59,13 @@ check-locks: ## Compile with Clang, whose -Wthread-safety checks every lock
 	@cmake --preset clang >/dev/null
 	@cmake --build --preset clang -j $(JOBS) --target $(LOCKED)
 
-# ONLY limits a check: files of check-tidy, targets of check-includes, a program of asan and tsan, mutants by their names.
+# ONLY limits a check: files of check-tidy, targets of check-bench and check-includes, a program of asan and tsan, mutants by their names.
 ONLY ?=
+BENCHMARKS := $(addprefix tpu-slice-,bench admission-bench healing-bench placement-bench scale-bench scheduling-bench)
+check-bench: deps ## Build the benchmarks, which no test needs
+	@[ -f build/dev/build.ninja ] || cmake --preset dev
+	@cmake --build --preset dev -j $(JOBS) --target $(or $(ONLY),$(BENCHMARKS))
+
 check-includes: deps ## Compile the release build file by file and without precompiled header
 	@[ -f build/includes/build.ninja ] || cmake --preset includes
 	@cmake --build --preset includes -j $(JOBS) $(addprefix --target ,$(ONLY))
@@ -137,7 +142,7 @@ bench: deps controlplane ## Measure the release build on a real control plane; A
 	@build/dev/bin/tpu-slice-bench --operator build/release/bin/tpu-slice-operator $(ARGS)
 
 bench-admission: deps ## Measure admission in the release build: the mutator alone, over HTTPS, during certificate rotation
-	@cmake --preset release -DTPUSLICE_TESTS=OFF -DTPUSLICE_BENCH=ON >/dev/null
+	@cmake --preset release -DTPUSLICE_TESTS=OFF >/dev/null
 	@cmake --build --preset release -j $(JOBS) --target tpu-slice-admission-bench
 	@build/release/bin/tpu-slice-admission-bench $(ARGS)
 
@@ -152,7 +157,7 @@ bench-healing: deps controlplane ## Measure how long a slice is not Ready after 
 	  --kuberay-crds "$$built/config/crd/bases" $(ARGS)
 
 bench-placement: deps ## Measure the plans of the slice controller in the release build
-	@cmake --preset release -DTPUSLICE_TESTS=OFF -DTPUSLICE_BENCH=ON >/dev/null
+	@cmake --preset release -DTPUSLICE_TESTS=OFF >/dev/null
 	@cmake --build --preset release -j $(JOBS) --target tpu-slice-placement-bench
 	@build/release/bin/tpu-slice-placement-bench
 

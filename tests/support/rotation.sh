@@ -23,6 +23,7 @@ names() {
     # Targets inside an if() are indented; the build of this check does not have them.
     check-includes) git grep -hoE '^tpuslice_(library|executable)\([a-z0-9_-]+' -- '*CMakeLists.txt' ':!tests' |
       sed -e 's/library(//' -e 's/.*(//' ;;
+    check-bench) git grep -hoE '^tpuslice_executable\([a-z0-9_-]+' -- tests/bench | sed 's/.*(//' ;;
     asan | tsan) git grep -hoE 'tpuslice_test\(unit_[a-z0-9_]+' -- tests | sed 's/.*(//' ;;
     # By patched file: neighbours are detected by the same test programs.
     mutants) grep '^+++ ' tests/laws/mutants/*.patch | sort -k 2 | sed 's|.*/\([a-z0-9-]*\)\.patch:.*|\1|' ;;
@@ -40,6 +41,7 @@ tenth() {
     [45]) part asan $(($1 - 4)) 2 1 ;;
     [67]) part tsan $(($1 - 6)) 2 1 ;;
     8) part check-includes 0 1 4 ;;
+    9) part check-bench 0 1 1 ;;
   esac
   part mutants "$1" 10 5
 }

@@ -19,6 +19,7 @@ equal mutants < <(basename -s .patch tests/laws/mutants/*.patch)
 programs=$(grep -rhoE 'tpuslice_test\(unit_[a-z0-9_]+' tests --include=CMakeLists.txt | sed 's/.*(//')
 equal asan <<<"$programs"
 equal tsan <<<"$programs"
+equal check-bench < <(make -pn help | sed -n 's/^BENCHMARKS := //p' | tr ' ' '\n')
 for target in tpuslice_base tpuslice_webhook tpu-slice-operator tpu-slice-sim; do
   only check-includes | grep -qx "$target" || fail "check-includes does not build $target"
 done
