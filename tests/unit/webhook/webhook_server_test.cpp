@@ -11,6 +11,7 @@
 #include "api/http/client/network_transport.h"
 #include "api/http/tls/tls_credentials.h"
 #include "api/types/patch.h"
+#include "tests/support/admission.h"
 #include "tests/support/error_matchers.h"
 #include "tests/support/fake_api.h"
 #include "tests/unit/tpu/pods.h"

@@ -260,7 +260,8 @@ TEST(TransportCall, ReportsAnUnknownHostName) {
   TransportOptions options;
   options.server = "http://no-such-host.invalid:80";
   const auto response = connect(options)->call(get("/"), kGenerous, {});
-  EXPECT_THAT(response, IsError(AnyOf(ErrorCode::kUnavailable, ErrorCode::kTimeout), HasSubstr("no-such-host.invalid")));
+  EXPECT_THAT(response,
+              IsError(AnyOf(ErrorCode::kUnavailable, ErrorCode::kTimeout), HasSubstr("no-such-host.invalid")));
 }
 
 TEST(TransportCall, ReachesAServerThroughATunnel) {

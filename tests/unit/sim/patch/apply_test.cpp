@@ -111,8 +111,8 @@ TEST(Apply, RemovesFieldsThatItsManagerStoppedApplying) {
 TEST(Apply, ReportsConflictsAsKubectlExpects) {
   const Json first = must_apply(Json(), R"({"replicas":1,"name":"n"})", by("one"));
   const auto single = apply(first, R"({"replicas":2})", by("two"));
-  ASSERT_THAT(single, IsError(ErrorCode::kConflict,
-                              "Apply failed with 1 conflict: conflict with \"one\": .spec.replicas"));
+  ASSERT_THAT(single,
+              IsError(ErrorCode::kConflict, "Apply failed with 1 conflict: conflict with \"one\": .spec.replicas"));
   EXPECT_EQ(single.error().reason(), "Conflict");
   const auto several = apply(first, R"({"replicas":2,"name":"m"})", by("two"));
   EXPECT_THAT(several,
