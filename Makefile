@@ -4,7 +4,7 @@ JOBS   ?= 2
 BUILD  := build/$(PRESET)
 
 .DEFAULT_GOAL := help
-.PHONY: help api-docs attacks deps build controlplane conformance test test-quick check check-alerts check-format check-locks check-includes check-tidy demo format golden helm histories manifests asan tsan fuzz mutants bench bench-admission bench-healing bench-placement bench-scale bench-scheduling image clean
+.PHONY: help api-docs attacks deps build controlplane conformance test test-quick check check-alerts check-bench check-format check-locks check-includes check-tidy demo format golden helm histories manifests asan tsan fuzz mutants rotation bench bench-admission bench-healing bench-placement bench-scale bench-scheduling image clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -59,28 +59,35 @@ check-locks: ## Compile with Clang, whose -Wthread-safety checks every lock
 	@cmake --preset clang >/dev/null
 	@cmake --build --preset clang -j $(JOBS) --target $(LOCKED)
 
+# ONLY limits a check: files of check-tidy, targets of check-bench and check-includes, a program of asan and tsan, mutants by their names.
+ONLY ?=
+BENCHMARKS := $(addprefix tpu-slice-,bench admission-bench healing-bench placement-bench scale-bench scheduling-bench)
+check-bench: deps ## Build the benchmarks, which no test needs
+	@[ -f build/dev/build.ninja ] || cmake --preset dev
+	@cmake --build --preset dev -j $(JOBS) --target $(or $(ONLY),$(BENCHMARKS))
+
 check-includes: deps ## Compile the release build file by file and without precompiled header
 	@[ -f build/includes/build.ninja ] || cmake --preset includes
-	@cmake --build --preset includes -j $(JOBS)
+	@cmake --build --preset includes -j $(JOBS) $(addprefix --target ,$(ONLY))
 
 SINCE ?= origin/main
 check-tidy: ## clang-tidy on the C++ files that changed since SINCE (origin/main), and on those beside changed headers
 	@tests/support/deps.sh clang-tidy-16
 	@cmake --preset tidy >/dev/null
-	@sources=$$(tests/support/changed_sources.sh $(SINCE)) && echo "$$sources" | \
+	@sources=$$($(if $(ONLY),printf '%s\n' $(ONLY),tests/support/changed_sources.sh $(SINCE))) && echo "$$sources" | \
 	  xargs -r -P $(JOBS) -n 1 clang-tidy-16 --quiet -p build/tidy --extra-arg=-Wno-unknown-warning-option
 
 # Only what is run is built. A few random histories reach the same code as many.
-SANITIZED := -L 'unit|laws|sim'
+SANITIZED := $(if $(ONLY),-R '^$(ONLY)(_[0-9]+)?$$',-L 'unit|laws|sim')
 FEW := TPUSLICE_SIM_SEEDS=8 TPUSLICE_HISTORIES=60
 asan: deps ## Unit, law and simulation tests under AddressSanitizer and UndefinedBehaviorSanitizer
 	@[ -f build/asan/build.ninja ] || cmake --preset asan
-	@cmake --build --preset asan -j $(JOBS) --target sanitized_tests
+	@cmake --build --preset asan -j $(JOBS) --target $(or $(ONLY),sanitized_tests)
 	@LSAN_OPTIONS=suppressions=$(CURDIR)/tests/support/lsan.supp $(FEW) tests/support/run_tests.sh build/asan $(SANITIZED)
 
 tsan: deps ## The same under ThreadSanitizer
 	@[ -f build/tsan/build.ninja ] || cmake --preset tsan
-	@cmake --build --preset tsan -j $(JOBS) --target sanitized_tests
+	@cmake --build --preset tsan -j $(JOBS) --target $(or $(ONLY),sanitized_tests)
 	@TSAN_OPTIONS=suppressions=$(CURDIR)/tests/support/tsan.supp $(FEW) tests/support/run_tests.sh build/tsan $(SANITIZED)
 
 HISTORIES ?= 100000
@@ -121,7 +128,11 @@ helm: ## Package the Helm chart into build/
 	@"$$(tests/helm/assets.sh)" package deploy/helm/tpu-slice-operator --destination build 2>/dev/null
 
 mutants: deps ## Break the planners in known ways; the tests must fail for each (slow)
-	@tests/laws/mutants.sh build/mutants
+	@tests/laws/mutants.sh build/mutants $(ONLY)
+
+NUMBER ?=
+rotation: deps ## Run a tenth of the long checks, for ROTATION_SECONDS (420); NUMBER=0 to 9, else by the number of commits
+	@tests/support/rotation.sh $(NUMBER)
 
 bench: deps controlplane ## Measure the release build on a real control plane; ARGS=--record saves the figures
 	@[ -f build/release/build.ninja ] || cmake --preset release -DTPUSLICE_TESTS=OFF
@@ -131,7 +142,7 @@ bench: deps controlplane ## Measure the release build on a real control plane; A
 	@build/dev/bin/tpu-slice-bench --operator build/release/bin/tpu-slice-operator $(ARGS)
 
 bench-admission: deps ## Measure admission in the release build: the mutator alone, over HTTPS, during certificate rotation
-	@cmake --preset release -DTPUSLICE_TESTS=OFF -DTPUSLICE_BENCH=ON >/dev/null
+	@cmake --preset release -DTPUSLICE_TESTS=OFF >/dev/null
 	@cmake --build --preset release -j $(JOBS) --target tpu-slice-admission-bench
 	@build/release/bin/tpu-slice-admission-bench $(ARGS)
 
@@ -146,7 +157,7 @@ bench-healing: deps controlplane ## Measure how long a slice is not Ready after 
 	  --kuberay-crds "$$built/config/crd/bases" $(ARGS)
 
 bench-placement: deps ## Measure the plans of the slice controller in the release build
-	@cmake --preset release -DTPUSLICE_TESTS=OFF -DTPUSLICE_BENCH=ON >/dev/null
+	@cmake --preset release -DTPUSLICE_TESTS=OFF >/dev/null
 	@cmake --build --preset release -j $(JOBS) --target tpu-slice-placement-bench
 	@build/release/bin/tpu-slice-placement-bench
 

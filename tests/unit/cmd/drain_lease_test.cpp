@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/support/error_matchers.h"
 #include "tests/support/eventually.h"
 #include "tests/support/fake_api.h"
 
@@ -52,10 +53,11 @@ TEST_F(DrainLease, IsHeldUntilTheEndOfTheDrain) {
 TEST_F(DrainLease, OfAnOperatorThatRunsIsNotTaken) {
   put_lease("replica-1", 15);
   const auto lease = acquire();
-  ASSERT_FALSE(lease.ok());
-  EXPECT_EQ(lease.error().message(),
-            "lease tpu-slice-system/tpu-slice-operator is held by replica-1; stop the operator first: kubectl -n "
-            "tpu-slice-system scale deployment/tpu-slice-operator --replicas=0");
+  EXPECT_THAT(
+      lease,
+      IsError(ErrorCode::kConflict,
+              "lease tpu-slice-system/tpu-slice-operator is held by replica-1; stop the operator first: kubectl -n "
+              "tpu-slice-system scale deployment/tpu-slice-operator --replicas=0"));
   EXPECT_EQ(holder(), "replica-1");
 }
 
@@ -70,9 +72,8 @@ TEST_F(DrainLease, OfAKilledOperatorIsTakenWhenItHasExpired) {
 TEST_F(DrainLease, IsNotTakenWhileAPodRunsTheOperator) {
   put_operator_pod("Running");
   const auto lease = acquire();
-  ASSERT_FALSE(lease.ok());
-  EXPECT_THAT(lease.error().message(),
-              AllOf(HasSubstr("pod ops/op-1 runs the operator"), HasSubstr("kubectl -n ops scale deployment")));
+  EXPECT_THAT(lease, IsError(ErrorCode::kConflict, AllOf(HasSubstr("pod ops/op-1 runs the operator"),
+                                                         HasSubstr("kubectl -n ops scale deployment"))));
   EXPECT_EQ(holder(), "no lease");
   put_operator_pod("Succeeded");
   EXPECT_TRUE(acquire().ok());

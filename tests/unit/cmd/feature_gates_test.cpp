@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/support/error_matchers.h"
+
 namespace tpuslice {
 namespace {
 
@@ -36,19 +38,21 @@ TEST(FeatureGates, OfAStageAreSetTogetherButThoseThatAreNamed) {
 
 TEST(FeatureGates, AreRefusedWithWhatWasFoundAndWhatIsExpected) {
   const auto unknown = FeatureGates::parse("Preemption=true");
-  ASSERT_FALSE(unknown.ok());
-  EXPECT_EQ(unknown.error().message(),
-            "found \"Preemption\", which is not a feature; expected ProvisioningRequests, ScoutPods, SlicePreemption, "
-            "AllAlpha or AllBeta");
+  EXPECT_THAT(
+      unknown,
+      IsError(
+          ErrorCode::kInvalidArgument,
+          "found \"Preemption\", which is not a feature; expected ProvisioningRequests, ScoutPods, SlicePreemption, "
+          "AllAlpha or AllBeta"));
   for (const char* wrong : {"SlicePreemption", "SlicePreemption=yes", "SlicePreemption=", ",", "=true"})
-    EXPECT_FALSE(FeatureGates::parse(wrong).ok()) << wrong;
+    EXPECT_THAT(FeatureGates::parse(wrong), IsError(ErrorCode::kInvalidArgument)) << wrong;
 }
 
 TEST(FeatureGates, AreNamedByWhatNeedsThem) {
   EXPECT_TRUE(gates("").require(kScoutPods).ok());
   const Status needed = gates("").require(kSlicePreemption);
-  ASSERT_FALSE(needed.ok());
-  EXPECT_EQ(needed.error().message(), "--max-preemptions-per-hour needs --feature-gates=SlicePreemption=true");
+  EXPECT_THAT(needed, IsError(ErrorCode::kInvalidArgument,
+                              "--max-preemptions-per-hour needs --feature-gates=SlicePreemption=true"));
 }
 
 TEST(FeatureGates, AreReportedAsThoseOfKubernetes) {

@@ -12,6 +12,7 @@
 #include "api/base/pause.h"
 #include "api/http/client/network_transport.h"
 #include "cmd/tpu-slice-operator/process_metrics.h"
+#include "tests/support/error_matchers.h"
 #include "tests/support/fake_reviews.h"
 #include "tests/support/loopback_identity.h"
 
@@ -176,14 +177,14 @@ TEST_F(MetricsServerTest, ServesAllClientsByHttpIfItIsNotSecure) {
 
 TEST_F(MetricsServerTest, ASecureServerDoesNotSpeakHttp) {
   start({});
-  EXPECT_FALSE(get("good", "/metrics", "", "http").ok());
+  EXPECT_THAT(get("good", "/metrics", "", "http"), IsError(ErrorCode::kUnavailable));
 }
 
 TEST_F(MetricsServerTest, ServesTheCertificateOfAnother) {
   start({.shares_certificate = true});
   EXPECT_TRUE(server_->shares_certificate());
   const testing::LoopbackIdentity identity = testing::make_loopback_identity("webhook").value();
-  EXPECT_FALSE(get("good", "/metrics", identity.authority).ok());
+  EXPECT_THAT(get("good", "/metrics", identity.authority), IsError(ErrorCode::kUnavailable));
   server_->set_certificate(identity.leaf);
   const auto response = get("good", "/metrics", identity.authority);
   ASSERT_TRUE(response.ok()) << response.error().message();
@@ -206,7 +207,7 @@ TEST_F(MetricsServerTest, ReadsAChangedCertificateOfADirectory) {
   write(second);
   server_->step({});
   EXPECT_EQ(get("good", "/metrics", second.authority)->status, 200);
-  EXPECT_FALSE(get("good", "/metrics", first.authority).ok());
+  EXPECT_THAT(get("good", "/metrics", first.authority), IsError(ErrorCode::kUnavailable));
   std::filesystem::remove(directory + "/tls.key");
   EXPECT_EQ(server_->step({}), std::chrono::seconds(5)) << "retried";
   EXPECT_EQ(get("good", "/metrics", second.authority)->status, 200) << "the last one is served";
@@ -217,8 +218,7 @@ TEST_F(MetricsServerTest, DoesNotStartWithoutItsCertificateFiles) {
   MetricsServerOptions options;
   options.certificate_directory = "/does/not/exist";
   const auto server = MetricsServer::start(options, reviews_, clock_, metrics_, {});
-  ASSERT_FALSE(server.ok());
-  EXPECT_EQ(server.error().code(), ErrorCode::kNotFound);
+  EXPECT_THAT(server, IsError(ErrorCode::kNotFound));
 }
 
 TEST_F(MetricsServerTest, StopsWhileTheApiServerHangs) {

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/support/error_matchers.h"
+
 namespace tpuslice {
 namespace {
 
@@ -100,7 +102,8 @@ TEST(OperatorOptions, DryRunIsOfTheDrainOnly) {
   EXPECT_THAT(error_of({"--dry-run"}), AllOf(HasSubstr("--dry-run"), HasSubstr("--drain")));
   // A file that the Deployment uses, too, cannot ask for it.
   OperatorOptions options;
-  EXPECT_FALSE(apply_configuration("op.yaml", std::string(kHeader) + "drain: true\n", options).ok());
+  EXPECT_THAT(apply_configuration("op.yaml", std::string(kHeader) + "drain: true\n", options),
+              IsError(ErrorCode::kInvalidArgument));
 }
 
 TEST(OperatorOptions, AConfigurationFileHasSettingsInCamelCase) {
@@ -137,14 +140,15 @@ TEST(OperatorOptions, AllErrorsOfAConfigurationFileAreReported) {
                                                  "leaderElect: maybe\nleaderElection: true\n"
                                                  "rayCluster: {injectProbes: 1, sidecars: []}\n",
                                              options);
-  ASSERT_FALSE(applied.ok());
-  EXPECT_EQ(
-      applied.error().message(),
-      "op.yaml: leaderElect: found \"maybe\", expected true or false; leaderElection: no such setting; keys are "
-      "rayCluster and the flags in camel case, e.g. leaderElect; rayCluster.injectProbes: Invalid value: 1: must be "
-      "true or false; rayCluster.sidecars: Forbidden: no such setting; the keys are headSidecarContainers, "
-      "workerSidecarContainers, defaultContainerEnvs, defaultPodLabels, defaultPodAnnotations, injectProbes, "
-      "injectWaitGcsReady, headServiceClusterIP, redisCleanup");
+  EXPECT_THAT(
+      applied,
+      IsError(
+          ErrorCode::kInvalidArgument,
+          "op.yaml: leaderElect: found \"maybe\", expected true or false; leaderElection: no such setting; keys are "
+          "rayCluster and the flags in camel case, e.g. leaderElect; rayCluster.injectProbes: Invalid value: 1: must "
+          "be true or false; rayCluster.sidecars: Forbidden: no such setting; the keys are headSidecarContainers, "
+          "workerSidecarContainers, defaultContainerEnvs, defaultPodLabels, defaultPodAnnotations, injectProbes, "
+          "injectWaitGcsReady, headServiceClusterIP, redisCleanup"));
 }
 
 }  // namespace

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/support/error_matchers.h"
+
 namespace tpuslice::testing {
 namespace {
 
@@ -39,8 +41,7 @@ TEST(PromqlNames, ReportErrors) {
   };
   for (const auto& [expression, message] : kErrors) {
     const auto names = read_promql(expression);
-    ASSERT_FALSE(names.ok()) << expression;
-    EXPECT_THAT(names.error().message(), HasSubstr(message));
+    EXPECT_THAT(names, IsError(ErrorCode::kInvalidArgument, HasSubstr(message))) << expression;
   }
 }
 

@@ -1,7 +1,10 @@
 #include "tpu/geometry.h"
 #include "tests/unit/tpu/pods.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "tests/support/error_matchers.h"
 
 namespace tpuslice::tpu {
 namespace {
@@ -67,13 +70,13 @@ TEST(HostBounds, DivideAnyTopology) {
 }
 
 TEST(HostBounds, RefuseTopologiesThatDoNotDivide) {
-  EXPECT_FALSE(chips_per_host_bounds(6).ok());
-  EXPECT_FALSE(host_bounds(shape("2x2"), 8).ok());
-  EXPECT_FALSE(host_bounds(shape("1x1"), 4).ok());
+  EXPECT_THAT(chips_per_host_bounds(6), IsError(ErrorCode::kInvalidArgument));
+  EXPECT_THAT(host_bounds(shape("2x2"), 8), IsError(ErrorCode::kInvalidArgument));
+  EXPECT_THAT(host_bounds(shape("1x1"), 4), IsError(ErrorCode::kInvalidArgument));
 }
 
 TEST(AcceleratorType, IsUnknownForLiteDevices) {
-  EXPECT_FALSE(accelerator_type(accelerator("tpu-v5-lite-device"), shape("2x4")).ok());
+  EXPECT_THAT(accelerator_type(accelerator("tpu-v5-lite-device"), shape("2x4")), IsError(ErrorCode::kInvalidArgument));
 }
 
 // Source: device plugin tests for the annotation cloud.google.com/gke-tpu-slice-topology.

@@ -1,6 +1,9 @@
 #include "tpu/topology.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "tests/support/error_matchers.h"
 
 namespace tpuslice::tpu {
 namespace {
@@ -31,8 +34,7 @@ TEST(Topology, RefusesOtherSpellings) {
   for (const std::string text : {"", "4", "x", "4x", "x4", "4x4x", "4x4x4x4", "0x4", "04x4", "-4x4", "4X4", "4 x4",
                                  "4x4 ", "4x+4", "10000x1", "99999999999999999999x1", "4x4.0", "4xx4"}) {
     const auto topology = Topology::parse(text);
-    ASSERT_FALSE(topology.ok()) << text;
-    EXPECT_EQ(topology.error().code(), ErrorCode::kInvalidArgument);
+    EXPECT_THAT(topology, IsError(ErrorCode::kInvalidArgument)) << text;
   }
 }
 

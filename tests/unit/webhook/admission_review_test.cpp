@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "api/base/base64.h"
+#include "tests/support/error_matchers.h"
 #include "tests/unit/webhook/reviews.h"
 
 namespace tpuslice::webhook {
@@ -45,8 +46,7 @@ TEST(DecodeReview, RefusesOtherBodies) {
   bodies.push_back(long_uid.dump());
   for (const std::string& body : bodies) {
     const auto request = decode_review(body);
-    ASSERT_FALSE(request.ok()) << body.substr(0, 100);
-    EXPECT_EQ(request.error().code(), ErrorCode::kInvalidArgument);
+    ASSERT_THAT(request, IsError(ErrorCode::kInvalidArgument)) << body.substr(0, 100);
     EXPECT_LT(request.error().message().size(), 400U);
   }
 }

@@ -9,6 +9,7 @@
 
 #include "api/base/base64.h"
 #include "api/http/tls/tls_credentials.h"
+#include "tests/support/error_matchers.h"
 #include "tests/support/fake_api.h"
 
 namespace tpuslice::webhook {
@@ -43,8 +44,9 @@ TEST(RenewCertificates, TheLeafHasEveryNameOfTheService) {
         http::verify_certificate(bundle.leaf.certificate_chain, bundle.authorities, clock.wall(), name);
     EXPECT_TRUE(verified.ok()) << name << ": " << (verified.ok() ? "" : verified.error().message());
   }
-  EXPECT_FALSE(
-      http::verify_certificate(bundle.leaf.certificate_chain, bundle.authorities, clock.wall(), "other.ours.svc").ok());
+  EXPECT_THAT(
+      http::verify_certificate(bundle.leaf.certificate_chain, bundle.authorities, clock.wall(), "other.ours.svc"),
+      IsError(ErrorCode::kInvalidArgument));
 }
 
 TEST(RenewCertificates, TheLeafIsForTheMetricsServiceToo) {
@@ -201,7 +203,7 @@ TEST_F(SelfManaged, DoesNotServeACertificateThatWasNotStored) {
   };
   const auto source = replica();
   const auto lost = source->step({});
-  ASSERT_FALSE(lost.ok());
+  EXPECT_THAT(lost, IsError(ErrorCode::kConflict));
   EXPECT_EQ(bundle_of(kMutating, 0), "") << "the CA bundles are set after the Secret";
   api_.fault = nullptr;
   EXPECT_TRUE(source->step({}).ok());
@@ -321,8 +323,7 @@ TEST(CertificatesFromFiles, RefuseAKeyOfAnotherCertificate) {
   const Directory directory;
   directory.write({fresh(clock.wall()).leaf.certificate_chain, fresh(clock.wall()).leaf.private_key});
   const auto identity = certificates_from_files(directory.path())->step({});
-  ASSERT_FALSE(identity.ok());
-  EXPECT_EQ(identity.error().code(), ErrorCode::kInvalidArgument);
+  EXPECT_THAT(identity, IsError(ErrorCode::kInvalidArgument));
 }
 
 }  // namespace

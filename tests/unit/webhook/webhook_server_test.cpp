@@ -11,6 +11,8 @@
 #include "api/http/client/network_transport.h"
 #include "api/http/tls/tls_credentials.h"
 #include "api/types/patch.h"
+#include "tests/support/admission.h"
+#include "tests/support/error_matchers.h"
 #include "tests/support/fake_api.h"
 #include "tests/unit/tpu/pods.h"
 #include "tests/unit/tpu/rules/clusters.h"
@@ -255,8 +257,7 @@ TEST_F(WebhookServerWithClientCa, RenewsItsCertificateWhileTheFileCannotBeUsed) 
 
 TEST_F(WebhookServerWithClientCa, DoesNotStartWithoutTheFile) {
   const auto server = start("none.crt");
-  ASSERT_FALSE(server.ok());
-  EXPECT_EQ(server.error().code(), ErrorCode::kNotFound);
+  EXPECT_THAT(server, IsError(ErrorCode::kNotFound));
 }
 
 TEST(WebhookServer, DoesNotStartWithoutCertificateFiles) {
@@ -267,8 +268,7 @@ TEST(WebhookServer, DoesNotStartWithoutCertificateFiles) {
   options.mutation = with_kinds();
   options.certificate_directory = "/does/not/exist";
   const auto server = WebhookServer::start(options, api, api, clock, metrics, {});
-  ASSERT_FALSE(server.ok());
-  EXPECT_EQ(server.error().code(), ErrorCode::kNotFound);
+  EXPECT_THAT(server, IsError(ErrorCode::kNotFound));
 }
 
 }  // namespace

@@ -7,6 +7,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/support/error_matchers.h"
+
 namespace tpuslice {
 namespace {
 
@@ -37,17 +39,15 @@ TEST_F(ExceptionBarrierTest, ReturnsWhatTheWorkReturns) {
   EXPECT_EQ(*barrier_.run([] { return 3; }), 3);
   EXPECT_EQ(*barrier_.run([]() -> Result<int> { return 4; }), 4);
   const Status refused = barrier_.run([]() -> Status { return Error::not_found("x"); });
-  EXPECT_EQ(refused.error().code(), ErrorCode::kNotFound);
+  ASSERT_THAT(refused, IsError(ErrorCode::kNotFound));
   EXPECT_FALSE(is_exception(refused.error()));
   EXPECT_EQ(count(), 0);
 }
 
 TEST_F(ExceptionBarrierTest, MakesAnErrorOfAnException) {
   const Result<int> thrown = barrier_.run([]() -> int { throw std::runtime_error("bad decode"); });
-  ASSERT_FALSE(thrown.ok());
+  ASSERT_THAT(thrown, IsError(ErrorCode::kInternal, HasSubstr("bad decode")));
   EXPECT_TRUE(is_exception(thrown.error()));
-  EXPECT_EQ(thrown.error().code(), ErrorCode::kInternal);
-  EXPECT_THAT(thrown.error().message(), HasSubstr("bad decode"));
   EXPECT_TRUE(is_exception(barrier_.run([] { throw 1; }).error())) << "not a std::exception";
   EXPECT_EQ(count(), 2);
 }

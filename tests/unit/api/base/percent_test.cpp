@@ -2,7 +2,10 @@
 
 #include <string>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "tests/support/error_matchers.h"
 
 namespace tpuslice {
 namespace {
@@ -20,7 +23,8 @@ TEST(PercentEncoding, DecodesWhatItEncodes) {
 }
 
 TEST(PercentEncoding, RefusesIncompleteEscapes) {
-  for (const char* text : {"%", "%4", "a%zz", "%4g"}) EXPECT_FALSE(percent_decode(text).ok()) << text;
+  for (const char* text : {"%", "%4", "a%zz", "%4g"})
+    EXPECT_THAT(percent_decode(text), IsError(ErrorCode::kInvalidArgument)) << text;
 }
 
 TEST(PercentEncoding, ReadsPlusAsSpaceOnlyInQueries) {

@@ -1,11 +1,18 @@
 #include "api/base/result.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <memory>
 
+#include "tests/support/error_matchers.h"
+
 namespace tpuslice {
 namespace {
+
+using ::testing::_;
+using ::testing::HasSubstr;
+using ::testing::Not;
 
 Result<int> half(int value) {
   if (value % 2 != 0) return Error::invalid_argument("{} is odd", value);
@@ -23,10 +30,17 @@ Status check_quarter(int value) {
   return {};
 }
 
+TEST(IsError, MatchesTheCodeAndTheMessage) {
+  EXPECT_THAT(check_quarter(6), IsError(ErrorCode::kInvalidArgument, HasSubstr("odd")));
+  EXPECT_THAT(check_quarter(6), Not(IsError(ErrorCode::kInvalid)));
+  EXPECT_THAT(check_quarter(6), Not(IsError(ErrorCode::kInvalidArgument, "odd")));
+  EXPECT_THAT(check_quarter(8), Not(IsError(_)));
+  EXPECT_EQ(::testing::PrintToString(quarter(6)), "error InvalidArgument: 3 is odd");
+}
+
 TEST(Result, CarriesAValueOrAnError) {
   EXPECT_EQ(*quarter(8), 2);
-  EXPECT_EQ(quarter(6).error().message(), "3 is odd");
-  EXPECT_EQ(quarter(6).error().code(), ErrorCode::kInvalidArgument);
+  EXPECT_THAT(quarter(6), IsError(ErrorCode::kInvalidArgument, "3 is odd"));
   EXPECT_EQ(quarter(6).value_or(-1), -1);
 }
 

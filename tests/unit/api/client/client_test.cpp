@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/support/error_matchers.h"
 #include "tests/support/feed.h"
 
 namespace tpuslice::client {
@@ -58,24 +59,23 @@ TEST_F(ClientTest, GetReturnsTheObject) {
 TEST_F(ClientTest, ErrorsNameTheRequest) {
   transport.reply(404, R"({"kind":"Status","code":404,"reason":"NotFound","message":"pods \"a\" not found"})");
   const auto absent = client.get(kPods, {"ns", "a"});
-  EXPECT_EQ(absent.error().code(), ErrorCode::kNotFound);
-  EXPECT_EQ(absent.error().message(), "get pods ns/a: pods \"a\" not found");
+  EXPECT_THAT(absent, IsError(ErrorCode::kNotFound, "get pods ns/a: pods \"a\" not found"));
 }
 
 TEST_F(ClientTest, ErrorsOfTheTransportKeepTheirCode) {
   transport.replies.emplace_back(Error(ErrorCode::kTimeout, "timed out"));
-  EXPECT_EQ(client.get(kPods, {"ns", "a"}).error().code(), ErrorCode::kTimeout);
+  EXPECT_THAT(client.get(kPods, {"ns", "a"}), IsError(ErrorCode::kTimeout));
 }
 
 TEST_F(ClientTest, NeverRetries) {
   transport.reply(500, "");
-  EXPECT_FALSE(client.get(kPods, {"ns", "a"}).ok());
+  EXPECT_THAT(client.get(kPods, {"ns", "a"}), IsError(ErrorCode::kUnavailable));
   EXPECT_EQ(transport.requests.size(), 1U);
 }
 
 TEST_F(ClientTest, RepliesThatAreNotJsonAreErrors) {
   transport.reply(200, "<html>");
-  EXPECT_EQ(client.get(kPods, {"ns", "a"}).error().code(), ErrorCode::kInternal);
+  EXPECT_THAT(client.get(kPods, {"ns", "a"}), IsError(ErrorCode::kInternal));
 }
 
 TEST_F(ClientTest, ListReturnsItemsUnchanged) {
@@ -108,7 +108,7 @@ TEST_F(ClientTest, StatusIsPatchedAtItsSubresource) {
 
 TEST_F(ClientTest, RemoveReportsAFailedPrecondition) {
   transport.reply(409, R"({"kind":"Status","code":409,"reason":"Conflict","message":"uid differs"})");
-  EXPECT_EQ(client.remove(kPods, {"ns", "a"}, {.uid = "u"}).error().code(), ErrorCode::kConflict);
+  EXPECT_THAT(client.remove(kPods, {"ns", "a"}, {.uid = "u"}), IsError(ErrorCode::kConflict));
 }
 
 TEST_F(ClientTest, WatchReturnsEvents) {
@@ -121,9 +121,7 @@ TEST_F(ClientTest, WatchReturnsEvents) {
 TEST_F(ClientTest, RefusedWatchesAreErrors) {
   transport.reply(410, R"({"kind":"Status","code":410,"reason":"Expired","message":"too old"})");
   const auto refused = client.watch(kPods, {.resource_version = "5"});
-  ASSERT_FALSE(refused.ok());
-  EXPECT_EQ(refused.error().code(), ErrorCode::kExpired);
-  EXPECT_THAT(refused.error().message(), HasSubstr("watch pods: too old"));
+  EXPECT_THAT(refused, IsError(ErrorCode::kExpired, HasSubstr("watch pods: too old")));
 }
 
 TEST(Client, RequestsAndReturnsMetadataOnly) {
@@ -138,7 +136,7 @@ TEST(Client, RequestsAndReturnsMetadataOnly) {
             Json::parse(R"({"metadata":{"name":"a","namespace":"n","uid":"u","resourceVersion":"7"}})"));
   EXPECT_THAT(*http::find_header(transport.requests[0].headers, "Accept"), HasSubstr("as=PartialObjectMetadata"));
   transport.reply(200, R"({"kind":"Status"})");
-  EXPECT_EQ(client.create(kPods, pod, {.answer = Answer::kMetadataOnly}).error().code(), ErrorCode::kInternal);
+  EXPECT_THAT(client.create(kPods, pod, {.answer = Answer::kMetadataOnly}), IsError(ErrorCode::kInternal));
 }
 
 }  // namespace

@@ -5,6 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/support/error_matchers.h"
+
 namespace tpuslice::client {
 namespace {
 
@@ -90,7 +92,7 @@ TEST(Kubeconfig, TheFirstFileWithAnEntryWins) {
 TEST(Kubeconfig, FallsBackToTheHomeDirectory) {
   const auto sources = machine({{"/home/me/.kube/config", with_user("{token: t}")}}, {{"HOME", "/home/me"}});
   EXPECT_EQ(load_kubeconfig("", "", sources).value().token, "t");
-  EXPECT_EQ(load_kubeconfig("", "", machine({}, {{"HOME", "/home/me"}})).error().code(), ErrorCode::kNotFound);
+  EXPECT_THAT(load_kubeconfig("", "", machine({}, {{"HOME", "/home/me"}})), IsError(ErrorCode::kNotFound));
 }
 
 TEST(Kubeconfig, TokenFilesAreRelativeToTheKubeconfigAndWinOverTokens) {
@@ -138,9 +140,7 @@ class InvalidKubeconfig : public ::testing::TestWithParam<InvalidFile> {};
 
 TEST_P(InvalidKubeconfig, ErrorsNameTheFileAndTheEntry) {
   const auto config = load_kubeconfig("/f", "", machine({{"/f", GetParam().text}}));
-  ASSERT_FALSE(config.ok());
-  EXPECT_EQ(config.error().code(), GetParam().code) << config.error().message();
-  EXPECT_THAT(config.error().message(), AllOf(HasSubstr("/f"), HasSubstr(GetParam().part)));
+  EXPECT_THAT(config, IsError(GetParam().code, AllOf(HasSubstr("/f"), HasSubstr(GetParam().part))));
 }
 
 std::string with_cluster(const std::string& cluster) {
@@ -212,9 +212,9 @@ TEST(InCluster, PutsAnIpv6AddressInBrackets) {
 }
 
 TEST(InCluster, ReturnsNotFoundOutsideOfAPod) {
-  EXPECT_EQ(in_cluster_config(machine({}), "/sa").error().code(), ErrorCode::kNotFound);
+  EXPECT_THAT(in_cluster_config(machine({}), "/sa"), IsError(ErrorCode::kNotFound));
   const auto broken = machine({}, {{"KUBERNETES_SERVICE_HOST", "10.0.0.1"}, {"KUBERNETES_SERVICE_PORT", "443"}});
-  EXPECT_EQ(in_cluster_config(broken, "/sa").error().code(), ErrorCode::kInvalidArgument);
+  EXPECT_THAT(in_cluster_config(broken, "/sa"), IsError(ErrorCode::kInvalidArgument));
 }
 
 TEST(FindConfig, PrefersTheGivenFile) {

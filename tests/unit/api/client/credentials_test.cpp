@@ -12,6 +12,7 @@
 #include "api/client/subprocess.h"
 #include "api/http/tls/tls_credentials.h"
 #include "api/types/json.h"
+#include "tests/support/error_matchers.h"
 
 namespace tpuslice::client {
 namespace {
@@ -85,8 +86,8 @@ TEST_F(CredentialsTest, TokensRemainValidWithoutTheirFile) {
 }
 
 TEST_F(CredentialsTest, AbsentOrEmptyTokenFilesAreErrors) {
-  EXPECT_EQ(token_file(path("none"), clock)->get(false).error().code(), ErrorCode::kUnauthorized);
-  EXPECT_EQ(token_file(write("empty", "\n"), clock)->get(false).error().code(), ErrorCode::kUnauthorized);
+  EXPECT_THAT(token_file(path("none"), clock)->get(false), IsError(ErrorCode::kUnauthorized));
+  EXPECT_THAT(token_file(write("empty", "\n"), clock)->get(false), IsError(ErrorCode::kUnauthorized));
 }
 
 TEST_F(CredentialsTest, PluginsReturnATokenOrACertificate) {
@@ -110,8 +111,7 @@ TEST_F(CredentialsTest, InvalidCredentialsAreRefusedWithoutQuotingThem) {
        std::string(
            R"({"apiVersion":"client.authentication.k8s.io/v1beta1","kind":"ExecCredential","status":{"token":"secret"}})")}) {
     const auto parsed = parse_exec_credential(text, "client.authentication.k8s.io/v1");
-    ASSERT_FALSE(parsed.ok()) << text;
-    EXPECT_THAT(parsed.error().message(), Not(HasSubstr("secret")));
+    EXPECT_THAT(parsed, IsError(ErrorCode::kInvalidArgument, Not(HasSubstr("secret")))) << text;
   }
 }
 
@@ -139,28 +139,23 @@ TEST_F(CredentialsTest, PluginsGetArgumentsAndEnvironment) {
 
 TEST_F(CredentialsTest, ErrorsQuoteThePlugin) {
   const auto failed = run_exec_plugin(plugin("echo 'log in first' >&2; exit 3"), kDeadline);
-  ASSERT_FALSE(failed.ok());
-  EXPECT_EQ(failed.error().code(), ErrorCode::kUnauthorized);
-  EXPECT_THAT(failed.error().message(), AllOf(HasSubstr("exit code 3"), HasSubstr("log in first")));
+  EXPECT_THAT(failed, IsError(ErrorCode::kUnauthorized, AllOf(HasSubstr("exit code 3"), HasSubstr("log in first"))));
 }
 
 TEST_F(CredentialsTest, ErrorsOfMissingPluginsHaveTheInstallHint) {
   ClientConfig config = plugin("");
   config.exec->command = path("none");
   const auto missing = run_exec_plugin(config, kDeadline);
-  ASSERT_FALSE(missing.ok());
-  EXPECT_EQ(missing.error().code(), ErrorCode::kUnauthorized);
-  EXPECT_THAT(missing.error().message(), AllOf(HasSubstr("no such program"), HasSubstr("install it")));
+  EXPECT_THAT(missing, IsError(ErrorCode::kUnauthorized, AllOf(HasSubstr("no such program"), HasSubstr("install it"))));
 }
 
 TEST_F(CredentialsTest, PluginsAreKilledAtTheDeadline) {
   const auto hung = run_exec_plugin(plugin("cat /dev/zero > /dev/null"), std::chrono::milliseconds(200));
-  ASSERT_FALSE(hung.ok());
-  EXPECT_EQ(hung.error().code(), ErrorCode::kTimeout);
+  EXPECT_THAT(hung, IsError(ErrorCode::kTimeout));
 }
 
 TEST_F(CredentialsTest, PluginsWithEndlessOutputAreKilled) {
-  EXPECT_FALSE(run_exec_plugin(plugin("cat /dev/zero"), kDeadline).ok());
+  EXPECT_THAT(run_exec_plugin(plugin("cat /dev/zero"), kDeadline), IsError(ErrorCode::kInternal));
 }
 
 TEST_F(CredentialsTest, ChildrenOfPluginsAreNotWaitedFor) {
@@ -203,7 +198,7 @@ TEST_F(CredentialsTest, TransportsUseTheTokenSourceOfTheConfig) {
   config.token_file = write("token", "from file");
   EXPECT_EQ(transport_options(config, clock).value().bearer(false).value(), "from file");
   config.exec = plugin(counting(path("runs"))).exec;
-  EXPECT_FALSE(transport_options(config, clock).ok()) << "two sources";
+  EXPECT_THAT(transport_options(config, clock), IsError(ErrorCode::kInvalidArgument)) << "two sources";
   config.token_file.clear();
   EXPECT_EQ(transport_options(config, clock).value().bearer(false).value(), "t1");
 }
@@ -246,7 +241,7 @@ TEST_F(CredentialsTest, ClientCertificatesAreCheckedBeforeTheyAreUsed) {
   config.server = "https://example.com";
   config.client_certificate = "nonsense";
   config.client_key = "nonsense";
-  EXPECT_EQ(transport_options(config, clock).error().code(), ErrorCode::kInvalidArgument);
+  EXPECT_THAT(transport_options(config, clock), IsError(ErrorCode::kInvalidArgument));
 }
 
 }  // namespace

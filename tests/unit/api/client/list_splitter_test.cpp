@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/support/error_matchers.h"
+
 namespace tpuslice::client {
 namespace {
 
@@ -42,8 +44,7 @@ TEST(ListSplitter, RefusesIncompleteLists) {
                                 "{" + metadata + R"(,"items":{}})", "{" + metadata + R"(,"items":[{}}])",
                                 "{" + metadata + "} trailing", R"({"items":[]})", R"({"metadata":{},"items":[]})"}) {
     const auto list = split_list(text);
-    ASSERT_FALSE(list.ok()) << text;
-    EXPECT_EQ(list.error().code(), ErrorCode::kInternal);
+    EXPECT_THAT(list, IsError(ErrorCode::kInternal)) << text;
   }
 }
 

@@ -5,6 +5,7 @@
 
 #include "api/client/requests.h"
 #include "api/types/views.h"
+#include "tests/support/error_matchers.h"
 #include "tests/support/feed.h"
 #include "tests/support/protobuf_writer.h"
 
@@ -55,8 +56,9 @@ TEST(ProtobufList, GivesItemsAndWhereToContinue) {
 TEST(ProtobufList, NeedsAResourceVersion) {
   const ProtobufWriter list = ProtobufWriter().message(2, pod_named("a", "7"));
   EXPECT_THAT(convert_list(list.document("PodList"), PodView::kFields).error().message(), HasSubstr("resourceVersion"));
-  EXPECT_FALSE(convert_list("{}", PodView::kFields).ok());
-  EXPECT_FALSE(convert_list(ProtobufWriter().varint(0, 1).document("PodList"), PodView::kFields).ok());
+  EXPECT_THAT(convert_list("{}", PodView::kFields), IsError(ErrorCode::kInternal));
+  EXPECT_THAT(convert_list(ProtobufWriter().varint(0, 1).document("PodList"), PodView::kFields),
+              IsError(ErrorCode::kInternal));
 }
 
 TEST(ProtobufList, IsRefusedIfItsMetadataBreaksOff) {
@@ -134,9 +136,9 @@ TEST(ProtobufEvents, CarryThe410OfAnOldResourceVersion) {
 TEST(ProtobufEvents, AreErrorsIfTheyCannotBeRead) {
   const std::string pod = pod_named("a", "7").document("Pod");
   EXPECT_THAT(decode_protobuf_event(event("MOVED", pod), PodView::kFields).error().message(), HasSubstr("MOVED"));
-  EXPECT_FALSE(decode_protobuf_event(event("ADDED", "nonsense"), PodView::kFields).ok());
-  EXPECT_FALSE(decode_protobuf_event(event("ERROR", "nonsense"), PodView::kFields).ok());
-  EXPECT_FALSE(decode_protobuf_event("", PodView::kFields).ok());
+  EXPECT_THAT(decode_protobuf_event(event("ADDED", "nonsense"), PodView::kFields), IsError(ErrorCode::kInternal));
+  EXPECT_THAT(decode_protobuf_event(event("ERROR", "nonsense"), PodView::kFields), IsError(ErrorCode::kInternal));
+  EXPECT_THAT(decode_protobuf_event("", PodView::kFields), IsError(ErrorCode::kInternal));
 }
 
 TEST(FrameSplitter, JoinsFramesFromChunks) {
@@ -161,7 +163,7 @@ TEST(FrameSplitter, RefusesAFrameThatIsTooLongBeforeItArrives) {
 
 TEST(FrameSplitter, RefusesALongFrameBehindAWholeOne) {
   FrameSplitter splitter(1000);
-  EXPECT_FALSE(splitter.feed(frame("a") + std::string("\x7f\0\0\0", 4)).ok());
+  EXPECT_THAT(splitter.feed(frame("a") + std::string("\x7f\0\0\0", 4)), IsError(ErrorCode::kInternal));
 }
 
 TEST(FrameSplitter, KeepsFramesUntilTheyAreRead) {

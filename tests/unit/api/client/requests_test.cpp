@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "api/types/views.h"
+#include "tests/support/error_matchers.h"
 
 namespace tpuslice::client {
 namespace {
@@ -93,10 +94,13 @@ TEST(Requests, MergePatchesContainPreconditions) {
 }
 
 TEST(Requests, ContradictoryPatchesAreRefused) {
-  EXPECT_FALSE(patch_request(kPods, kKey, PatchType::kMerge, Json::array(), {}).ok());
-  EXPECT_FALSE(patch_request(kPods, kKey, PatchType::kJson, Json::array(), {.uid = "u"}).ok());
-  EXPECT_FALSE(patch_request(kPods, kKey, PatchType::kMerge, Json::object(), {.force = true}).ok());
-  EXPECT_FALSE(patch_request(kPods, kKey, PatchType::kMerge, Json{{"metadata", 1}}, {.uid = "u"}).ok());
+  EXPECT_THAT(patch_request(kPods, kKey, PatchType::kMerge, Json::array(), {}), IsError(ErrorCode::kInvalidArgument));
+  EXPECT_THAT(patch_request(kPods, kKey, PatchType::kJson, Json::array(), {.uid = "u"}),
+              IsError(ErrorCode::kInvalidArgument));
+  EXPECT_THAT(patch_request(kPods, kKey, PatchType::kMerge, Json::object(), {.force = true}),
+              IsError(ErrorCode::kInvalidArgument));
+  EXPECT_THAT(patch_request(kPods, kKey, PatchType::kMerge, Json{{"metadata", 1}}, {.uid = "u"}),
+              IsError(ErrorCode::kInvalidArgument));
   EXPECT_THAT(patch_request(kPods, kKey, PatchType::kApply, Json::object(), {.force = true, .field_manager = "me"})
                   .value()
                   .target,

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "api/client/requests.h"
+#include "tests/support/error_matchers.h"
 
 namespace tpuslice::client {
 namespace {
@@ -27,10 +28,13 @@ TEST(StrategicMergePatch, ContainsPreconditions) {
 }
 
 TEST(StrategicMergePatch, IsAnObject) {
-  EXPECT_FALSE(patch_request(kPods, kPod, PatchType::kStrategic, Json::array(), {}).ok());
-  EXPECT_FALSE(patch_request(kPods, kPod, PatchType::kStrategic, Json(), {}).ok());
-  EXPECT_FALSE(patch_request(kPods, kPod, PatchType::kStrategic, Json{{"metadata", 1}}, {.uid = "u"}).ok());
-  EXPECT_FALSE(patch_request(kPods, kPod, PatchType::kStrategic, Json::object(), {.force = true}).ok());
+  EXPECT_THAT(patch_request(kPods, kPod, PatchType::kStrategic, Json::array(), {}),
+              IsError(ErrorCode::kInvalidArgument));
+  EXPECT_THAT(patch_request(kPods, kPod, PatchType::kStrategic, Json(), {}), IsError(ErrorCode::kInvalidArgument));
+  EXPECT_THAT(patch_request(kPods, kPod, PatchType::kStrategic, Json{{"metadata", 1}}, {.uid = "u"}),
+              IsError(ErrorCode::kInvalidArgument));
+  EXPECT_THAT(patch_request(kPods, kPod, PatchType::kStrategic, Json::object(), {.force = true}),
+              IsError(ErrorCode::kInvalidArgument));
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/support/error_matchers.h"
 #include "tests/support/feed.h"
 
 namespace tpuslice::client {
@@ -81,8 +82,7 @@ TEST(WatchEvents, RefuseMalformedLines) {
   for (const char* line : {"nonsense", "{}", R"({"type":"ADDED"})", R"({"type":"ADDED","object":{"a":1})",
                            R"({"type":"NEWS","object":{}})", R"({"object":{}})", "[]", "<html>"}) {
     const auto event = decode_watch_event(line);
-    ASSERT_FALSE(event.ok()) << line;
-    EXPECT_EQ(event.error().code(), ErrorCode::kInternal);
+    EXPECT_THAT(event, IsError(ErrorCode::kInternal)) << line;
   }
 }
 
@@ -117,15 +117,15 @@ TEST(LineSplitter, LimitsALineThatEndsWithinItsChunk) {
   EXPECT_TRUE(decoder.feed("abcd\nef").ok());
   EXPECT_TRUE(decoder.feed("gh\n\nij").ok());
   EXPECT_EQ(decoder.pending(), 2U);
-  EXPECT_FALSE(decoder.feed("klm\nn").ok());
-  EXPECT_FALSE(LineSplitter(4).feed("abcde\n").ok());
+  EXPECT_THAT(decoder.feed("klm\nn"), IsError(ErrorCode::kInternal));
+  EXPECT_THAT(LineSplitter(4).feed("abcde\n"), IsError(ErrorCode::kInternal));
 }
 
 TEST(LineSplitter, LimitsTheLengthOfALine) {
   LineSplitter decoder(100);
   EXPECT_TRUE(decoder.feed(std::string(60, 'a') + "\n").ok());
   EXPECT_TRUE(decoder.feed(std::string(60, 'a')).ok());
-  EXPECT_FALSE(decoder.feed(std::string(60, 'a')).ok());
+  EXPECT_THAT(decoder.feed(std::string(60, 'a')), IsError(ErrorCode::kInternal));
 }
 
 TEST(LineSplitter, DoesNotLimitTheSizeOfAChunk) {
@@ -173,7 +173,7 @@ TEST(WatchStream, ContinuesAfterAMalformedObject) {
 
 TEST(WatchStream, FailsOnALineThatIsTooLong) {
   WatchStream watch = stream_of({std::string(2000, 'x')});
-  EXPECT_EQ(watch.next(Duration::zero(), {}).error().code(), ErrorCode::kInternal);
+  EXPECT_THAT(watch.next(Duration::zero(), {}), IsError(ErrorCode::kInternal));
 }
 
 }  // namespace

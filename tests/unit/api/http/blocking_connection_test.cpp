@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/support/error_matchers.h"
 #include "tests/unit/api/http/support.h"
 
 namespace tpuslice::http::testing {
@@ -29,8 +30,7 @@ TEST(BlockingConnection, PostsWithItsTokenAndReportsAnErrorStatus) {
   EXPECT_TRUE((*connection)->post("/pods", "{}").ok());
   EXPECT_TRUE((*connection)->post("/pods", "{}").ok());  // On the same connection.
   const Status refused = (*connection)->post("/pods", "[]");
-  ASSERT_FALSE(refused.ok());
-  EXPECT_THAT(refused.error().message(), HasSubstr("POST /pods: status 403: forbidden"));
+  EXPECT_THAT(refused, IsError(ErrorCode::kUnavailable, HasSubstr("POST /pods: status 403: forbidden")));
 }
 
 TEST(BlockingConnection, ReadsAWatchToItsEnd) {
@@ -75,8 +75,7 @@ TEST(BlockingConnection, RefusesAnotherAuthority) {
   BlockingOptions options = options_for(*server);
   options.ca = issue({.common_name = "another"}).certificate_chain;
   const auto connection = BlockingConnection::connect(options);
-  ASSERT_FALSE(connection.ok());
-  EXPECT_EQ(connection.error().code(), ErrorCode::kUnavailable);
+  EXPECT_THAT(connection, IsError(ErrorCode::kUnavailable));
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/support/error_matchers.h"
 #include "tests/support/eventually.h"
 #include "tests/unit/api/http/support.h"
 
@@ -119,12 +120,10 @@ TEST(Server, ClosesIdleConnectionsWhenItStops) {
 TEST(Server, ReportsWhyItCannotListen) {
   const auto first = start(plain_options(), echo);
   const auto busy = Server::start(ServerOptions{.address = fmt::format("127.0.0.1:{}", first->port())}, echo);
-  ASSERT_FALSE(busy.ok());
-  EXPECT_EQ(busy.error().code(), ErrorCode::kUnavailable);
+  EXPECT_THAT(busy, IsError(ErrorCode::kUnavailable));
   for (const char* address : {"", "127.0.0.1", "nonsense:80", "127.0.0.1:x", "127.0.0.1:70000"}) {
     const auto bad = Server::start(ServerOptions{.address = address}, echo);
-    ASSERT_FALSE(bad.ok()) << address;
-    EXPECT_EQ(bad.error().code(), ErrorCode::kInvalidArgument) << address;
+    EXPECT_THAT(bad, IsError(ErrorCode::kInvalidArgument)) << address;
   }
 }
 

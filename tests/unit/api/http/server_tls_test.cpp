@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/support/error_matchers.h"
 #include "tests/unit/api/http/support.h"
 
 namespace tpuslice::http::testing {
@@ -53,7 +54,8 @@ TEST(TlsServer, IdentifiesAClientOfAnIntermediateAuthorityWithoutItsRoot) {
       connect_as(*server, issue_certificate(authority, request, valid_now()).value())->call(get("/"), kGenerous, {});
   ASSERT_TRUE(response.ok()) << response.error().message();
   EXPECT_EQ(response->body, "jane");
-  EXPECT_FALSE(connect_as(*server, client_identity("of-the-root"))->call(get("/"), kGenerous, {}).ok());
+  EXPECT_THAT(connect_as(*server, client_identity("of-the-root"))->call(get("/"), kGenerous, {}),
+              IsError(ErrorCode::kUnavailable));
 }
 
 TEST(TlsServer, AcceptsClientsWithoutACertificate) {
@@ -67,14 +69,16 @@ TEST(TlsServer, RefusesCertificatesOfOtherAuthorities) {
   ServerOptions options = tls_options();
   options.client_ca = make_certificate_authority("another", valid_now()).value().certificate_chain;
   const auto server = start(options, who);
-  EXPECT_FALSE(connect_as(*server, client_identity("jane"))->call(get("/"), kGenerous, {}).ok());
+  EXPECT_THAT(connect_as(*server, client_identity("jane"))->call(get("/"), kGenerous, {}),
+              IsError(ErrorCode::kUnavailable));
 }
 
 TEST(TlsServer, RefusesExpiredCertificates) {
   ServerOptions options = tls_options();
   options.client_ca = pki().authority.certificate_chain;
   const auto server = start(options, who);
-  EXPECT_FALSE(connect_as(*server, client_identity("jane", expired()))->call(get("/"), kGenerous, {}).ok());
+  EXPECT_THAT(connect_as(*server, client_identity("jane", expired()))->call(get("/"), kGenerous, {}),
+              IsError(ErrorCode::kUnavailable));
 }
 
 TEST(TlsServer, RequestsNoCertificateWithoutAClientAuthority) {
@@ -95,7 +99,7 @@ TEST(TlsServer, ServesItsNewCertificateToNewConnections) {
           .value();
   ASSERT_TRUE(server->set_tls(next, {}).ok());
   EXPECT_TRUE(old_connection->call(get("/"), kGenerous, {}).ok()) << "open connections are not affected";
-  EXPECT_FALSE(connect(transport_options(*server))->call(get("/"), kGenerous, {}).ok());
+  EXPECT_THAT(connect(transport_options(*server))->call(get("/"), kGenerous, {}), IsError(ErrorCode::kUnavailable));
   TransportOptions options = transport_options(*server);
   options.ca = other.certificate_chain;
   EXPECT_TRUE(connect(options)->call(get("/"), kGenerous, {}).ok());
@@ -105,16 +109,14 @@ TEST(TlsServer, KeepsItsCertificateIfTheNewKeyDoesNotMatch) {
   const auto server = start(tls_options(), who);
   const Identity other = client_identity("other");
   const Status mismatch = server->set_tls({pki().server.certificate_chain, other.private_key}, {});
-  ASSERT_FALSE(mismatch.ok());
-  EXPECT_EQ(mismatch.error().code(), ErrorCode::kInvalidArgument);
+  EXPECT_THAT(mismatch, IsError(ErrorCode::kInvalidArgument));
   EXPECT_TRUE(connect(transport_options(*server))->call(get("/"), kGenerous, {}).ok());
 }
 
 TEST(TlsServer, DoesNotStartWithAnInvalidCertificate) {
   for (const Identity& invalid : {Identity{"", ""}, Identity{pki().server.certificate_chain, "nonsense"}}) {
     const auto server = Server::start({.tls = invalid}, who);
-    ASSERT_FALSE(server.ok());
-    EXPECT_EQ(server.error().code(), ErrorCode::kInvalidArgument);
+    EXPECT_THAT(server, IsError(ErrorCode::kInvalidArgument));
   }
 }
 

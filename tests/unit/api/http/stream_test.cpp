@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/support/error_matchers.h"
 #include "tests/support/eventually.h"
 #include "tests/unit/api/http/support.h"
 
@@ -53,8 +54,7 @@ TEST(TransportStream, DistinguishesTheEndFromABrokenConnection) {
     EXPECT_EQ(read_bytes(*stream, 5), "last\n");
     whole ? feed->end() : feed->fail(Error::unavailable("broken"));
     const auto after = stream->read(kGenerous, {});
-    ASSERT_FALSE(after.ok());
-    EXPECT_EQ(after.error().code(), ErrorCode::kUnavailable);
+    ASSERT_THAT(after, IsError(ErrorCode::kUnavailable));
     EXPECT_EQ(is_end_of_stream(after.error()), whole) << after.error().message();
   }
 }
@@ -76,8 +76,7 @@ TEST(TransportStream, StopsWhenStopIsRequested) {
   std::stop_source stop;
   std::jthread stopping([&] { stop.request_stop(); });
   const auto bytes = stream->read(std::chrono::hours(1), stop.get_token());
-  ASSERT_FALSE(bytes.ok());
-  EXPECT_EQ(bytes.error().code(), ErrorCode::kCancelled);
+  EXPECT_THAT(bytes, IsError(ErrorCode::kCancelled));
 }
 
 TEST(TransportStream, ClosesItsConnectionWhenDestroyed) {
@@ -128,8 +127,7 @@ TEST(TransportStream, TimesOutWithoutHeaders) {
   const auto transport = connect(transport_options(*server));
   const auto stream = transport->open(get("/watch"), std::chrono::milliseconds(200), {});
   release.open();
-  ASSERT_FALSE(stream.ok());
-  EXPECT_EQ(stream.error().code(), ErrorCode::kTimeout);
+  EXPECT_THAT(stream, IsError(ErrorCode::kTimeout));
 }
 
 /// Answers with a chunked body of these chunks, and then waits for `end`.
@@ -170,8 +168,7 @@ TEST(TransportStream, ReportsAPackedBodyThatIsDamaged) {
   const auto stream = connect_plain(server)->open(get("/watch"), kGenerous, {}).value();
   const auto bytes = stream->read(kGenerous, {});
   end.open();
-  ASSERT_FALSE(bytes.ok());
-  EXPECT_EQ(bytes.error().code(), ErrorCode::kUnavailable);
+  EXPECT_THAT(bytes, IsError(ErrorCode::kUnavailable));
 }
 
 TEST(TransportStream, ReportsAPackedBodyThatIsCutOff) {
@@ -186,7 +183,7 @@ TEST(TransportStream, ReportsAPackedBodyThatIsCutOff) {
   const auto stream = connect_plain(server)->open(get("/watch"), kGenerous, {}).value();
   EXPECT_EQ(read_bytes(*stream, 6), "event\n");
   const auto end = stream->read(kGenerous, {});
-  ASSERT_FALSE(end.ok());
+  ASSERT_THAT(end, IsError(ErrorCode::kUnavailable));
   EXPECT_FALSE(is_end_of_stream(end.error()));
 }
 
@@ -200,8 +197,7 @@ TEST(TransportStream, GivesUpASilentConnection) {
   EXPECT_EQ(stream->read(std::chrono::milliseconds(1), {}).value(), "");
   const auto bytes = stream->read(kGenerous, {});
   end.open();
-  ASSERT_FALSE(bytes.ok());
-  EXPECT_EQ(bytes.error().code(), ErrorCode::kTimeout) << bytes.error().message();
+  EXPECT_THAT(bytes, IsError(ErrorCode::kTimeout));
 }
 
 TEST(TransportStream, ReportsAChunkThatIsNone) {
@@ -211,7 +207,7 @@ TEST(TransportStream, ReportsAChunkThatIsNone) {
   });
   const auto stream = connect_plain(server)->open(get("/watch"), kGenerous, {}).value();
   EXPECT_EQ(read_bytes(*stream, 2), "ok");
-  EXPECT_EQ(stream->read(kGenerous, {}).error().code(), ErrorCode::kUnavailable);
+  EXPECT_THAT(stream->read(kGenerous, {}), IsError(ErrorCode::kUnavailable));
 }
 
 /// Counts the bytes that were read; ends after `total` bytes.

@@ -1,7 +1,9 @@
 #include "api/http/tls/tls_credentials.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/support/error_matchers.h"
 #include "tests/unit/api/http/support.h"
 
 namespace tpuslice::http {
@@ -15,7 +17,8 @@ TEST(TlsCredentials, LeafIsSignedByItsAuthority) {
   EXPECT_TRUE(
       verify_certificate(pki().server.certificate_chain, pki().authority.certificate_chain, now, "localhost").ok());
   const Identity other = make_certificate_authority("another", testing::valid_now()).value();
-  EXPECT_FALSE(verify_certificate(pki().server.certificate_chain, other.certificate_chain, now).ok());
+  EXPECT_THAT(verify_certificate(pki().server.certificate_chain, other.certificate_chain, now),
+              IsError(ErrorCode::kInvalidArgument));
 }
 
 TEST(TlsCredentials, NameMustBeAnAlternativeName) {
@@ -23,8 +26,8 @@ TEST(TlsCredentials, NameMustBeAnAlternativeName) {
   const Identity leaf =
       issue({.common_name = "by.common.name", .organizations = {}, .dns_names = {"a.b"}, .ip_addresses = {}});
   EXPECT_TRUE(verify_certificate(leaf.certificate_chain, pki().authority.certificate_chain, now, "a.b").ok());
-  EXPECT_FALSE(
-      verify_certificate(leaf.certificate_chain, pki().authority.certificate_chain, now, "by.common.name").ok());
+  EXPECT_THAT(verify_certificate(leaf.certificate_chain, pki().authority.certificate_chain, now, "by.common.name"),
+              IsError(ErrorCode::kInvalidArgument));
 }
 
 TEST(TlsCredentials, ReadsTheExpiryOfACertificate) {
@@ -34,17 +37,18 @@ TEST(TlsCredentials, ReadsTheExpiryOfACertificate) {
   EXPECT_EQ(certificate_not_after(leaf.certificate_chain).value(), end);
   EXPECT_TRUE(
       verify_certificate(leaf.certificate_chain, pki().authority.certificate_chain, RealClock().wall(), "a").ok());
-  EXPECT_FALSE(
-      verify_certificate(leaf.certificate_chain, pki().authority.certificate_chain, end + std::chrono::seconds(1))
-          .ok());
+  EXPECT_THAT(
+      verify_certificate(leaf.certificate_chain, pki().authority.certificate_chain, end + std::chrono::seconds(1)),
+      IsError(ErrorCode::kInvalidArgument));
 }
 
 TEST(TlsCredentials, KeyMustBelongToItsCertificate) {
   const Identity other = issue({.common_name = "b", .organizations = {}, .dns_names = {"b"}, .ip_addresses = {}});
   EXPECT_TRUE(check_identity(pki().server).ok());
-  EXPECT_FALSE(check_identity({pki().server.certificate_chain, other.private_key}).ok());
-  EXPECT_FALSE(check_identity({"", other.private_key}).ok());
-  EXPECT_FALSE(check_identity({other.certificate_chain, "nonsense"}).ok());
+  EXPECT_THAT(check_identity({pki().server.certificate_chain, other.private_key}),
+              IsError(ErrorCode::kInvalidArgument));
+  EXPECT_THAT(check_identity({"", other.private_key}), IsError(ErrorCode::kInvalidArgument));
+  EXPECT_THAT(check_identity({other.certificate_chain, "nonsense"}), IsError(ErrorCode::kInvalidArgument));
 }
 
 TEST(TlsCredentials, RefusesNamesThatAddAnotherName) {
@@ -52,19 +56,20 @@ TEST(TlsCredentials, RefusesNamesThatAddAnotherName) {
     const auto issued = issue_certificate(
         pki().authority, {.common_name = "a", .organizations = {}, .dns_names = {name}, .ip_addresses = {}},
         testing::valid_now());
-    EXPECT_FALSE(issued.ok()) << name;
+    EXPECT_THAT(issued, IsError(ErrorCode::kInvalidArgument)) << name;
   }
 }
 
 TEST(TlsCredentials, RefusesAValidityThatEndsBeforeItStarts) {
-  EXPECT_FALSE(make_certificate_authority("a", {testing::valid_now().not_after, testing::valid_now().not_before}).ok());
+  EXPECT_THAT(make_certificate_authority("a", {testing::valid_now().not_after, testing::valid_now().not_before}),
+              IsError(ErrorCode::kInvalidArgument));
 }
 
 TEST(TlsCredentials, CountsTheCertificatesOfABundle) {
   const std::string& one = pki().authority.certificate_chain;
   EXPECT_EQ(count_certificates(one + one).value(), 2);
-  EXPECT_FALSE(count_certificates("").ok());
-  EXPECT_FALSE(count_certificates(one.substr(0, one.size() / 2)).ok());
+  EXPECT_THAT(count_certificates(""), IsError(ErrorCode::kInvalidArgument));
+  EXPECT_THAT(count_certificates(one.substr(0, one.size() / 2)), IsError(ErrorCode::kInvalidArgument));
 }
 
 }  // namespace

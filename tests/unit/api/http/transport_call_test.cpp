@@ -7,11 +7,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/support/error_matchers.h"
 #include "tests/unit/api/http/support.h"
 
 namespace tpuslice::http::testing {
 namespace {
 
+using ::testing::AnyOf;
 using ::testing::HasSubstr;
 
 std::unique_ptr<Transport> connect_to(const RawServer& server) {
@@ -46,8 +48,7 @@ TEST(Call, AWriteWithoutAnAnswerIsNotDeliveredAfterItsDeadline) {
         4096);
     const auto response = connect_to(server)->call(post(std::string(kBody, 'x')), std::chrono::milliseconds(200), {});
     given_up.open();
-    ASSERT_FALSE(response.ok());
-    EXPECT_EQ(response.error().code(), ErrorCode::kTimeout);
+    EXPECT_THAT(response, IsError(ErrorCode::kTimeout));
   }
   EXPECT_LT(received, kBody);
 }
@@ -84,8 +85,7 @@ TEST(Call, AnEndlessHeadIsNotReadOn) {
   std::atomic<std::size_t> sent = 0;
   RawServer server(endless(sent, "HTTP/1.1 200 OK\r\n", "X-Header: " + std::string(4096, 'x') + "\r\n"));
   const auto response = connect_to(server)->call(get("/"), kGenerous, {});
-  ASSERT_FALSE(response.ok());
-  EXPECT_EQ(response.error().code(), ErrorCode::kUnavailable);
+  EXPECT_THAT(response, IsError(ErrorCode::kUnavailable));
   EXPECT_LT(sent, 32U << 20U) << "what the buffers of the connection hold";
 }
 
@@ -101,8 +101,7 @@ TEST(Call, AnEndlessChunkExtensionIsNotReadOn) {
       ASSIGN_OR_RETURN(const Response whole, transport->call(get("/"), kGenerous, {}));
       return whole.body;
     }();
-    ASSERT_FALSE(response.ok());
-    EXPECT_EQ(response.error().code(), ErrorCode::kUnavailable) << response.error().message();
+    EXPECT_THAT(response, IsError(ErrorCode::kUnavailable));
     EXPECT_LT(sent, 32U << 20U) << "what the buffers of the connection hold";
   }
 }
@@ -111,8 +110,7 @@ TEST(Call, InterimAnswersWithoutEndAreNotReadOn) {
   std::atomic<std::size_t> sent = 0;
   RawServer server(endless(sent, "", "HTTP/1.1 100 Continue\r\n\r\n"));
   const auto response = connect_to(server)->call(get("/"), kGenerous, {});
-  ASSERT_FALSE(response.ok());
-  EXPECT_EQ(response.error().code(), ErrorCode::kUnavailable);
+  EXPECT_THAT(response, IsError(ErrorCode::kUnavailable));
 }
 
 TEST(Call, EndsAtItsDeadlineThoughBytesArrive) {
@@ -124,8 +122,7 @@ TEST(Call, EndsAtItsDeadlineThoughBytesArrive) {
     }
   });
   const auto response = connect_to(server)->call(get("/"), std::chrono::milliseconds(300), {});
-  ASSERT_FALSE(response.ok());
-  EXPECT_EQ(response.error().code(), ErrorCode::kTimeout) << response.error().message();
+  EXPECT_THAT(response, IsError(ErrorCode::kTimeout));
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -147,8 +144,7 @@ TEST(TransportCall, ReportsAReplyThatIsNotHttp) {
     RawServer::write(fd, "220 mail.example.org ESMTP\r\n");
   });
   const auto response = connect_to(server)->call(get("/"), kGenerous, {});
-  ASSERT_FALSE(response.ok());
-  EXPECT_EQ(response.error().code(), ErrorCode::kUnavailable);
+  EXPECT_THAT(response, IsError(ErrorCode::kUnavailable));
 }
 
 TEST(TransportCall, RefusesCompressedBodiesThatAreDamagedOrTooLarge) {
@@ -162,12 +158,10 @@ TEST(TransportCall, RefusesCompressedBodiesThatAreDamagedOrTooLarge) {
   options.max_response = 4999;
   const auto transport = connect(options);
   const auto too_large = transport->call(get("/"), kGenerous, {});
-  ASSERT_FALSE(too_large.ok());
-  EXPECT_EQ(too_large.error().code(), ErrorCode::kResponseTooLong);
+  EXPECT_THAT(too_large, IsError(ErrorCode::kResponseTooLong));
   body.resize(body.size() / 2);
   const auto damaged = transport->call(get("/"), kGenerous, {});
-  ASSERT_FALSE(damaged.ok());
-  EXPECT_THAT(damaged.error().message(), HasSubstr("damaged"));
+  EXPECT_THAT(damaged, IsError(ErrorCode::kUnavailable, HasSubstr("damaged")));
 }
 
 TEST(TransportCall, ARequestMayLowerTheLimitOfItsResponse) {
@@ -179,9 +173,7 @@ TEST(TransportCall, ARequestMayLowerTheLimitOfItsResponse) {
   Request request = get("/");
   request.max_response = 4999;
   const auto too_long = transport->call(request, kGenerous, {});
-  ASSERT_FALSE(too_long.ok());
-  EXPECT_EQ(too_long.error().code(), ErrorCode::kResponseTooLong);
-  EXPECT_THAT(too_long.error().message(), HasSubstr("4999"));
+  EXPECT_THAT(too_long, IsError(ErrorCode::kResponseTooLong, HasSubstr("4999")));
   request.max_response = 6000;
   EXPECT_TRUE(transport->call(request, kGenerous, {}).ok());
 }
@@ -191,10 +183,10 @@ TEST(TransportCall, RefusesLineBreaksInTargetsAndHeaders) {
   const auto server = start_counting(requests, 200);
   const auto transport = connect(transport_options(*server));
   Request split = get("/a HTTP/1.1\r\nX: y\r\n\r\nGET /b");
-  EXPECT_EQ(transport->call(split, kGenerous, {}).error().code(), ErrorCode::kInvalidArgument);
+  EXPECT_THAT(transport->call(split, kGenerous, {}), IsError(ErrorCode::kInvalidArgument));
   Request header = get("/");
   header.headers = {{"X-Name", "a\r\nAuthorization: Bearer mine"}};
-  EXPECT_EQ(transport->call(header, kGenerous, {}).error().code(), ErrorCode::kInvalidArgument);
+  EXPECT_THAT(transport->call(header, kGenerous, {}), IsError(ErrorCode::kInvalidArgument));
   EXPECT_EQ(requests, 0);
 }
 
@@ -228,8 +220,7 @@ TEST(TransportCall, SendsAPostOnAKeptConnectionOnce) {
   const auto transport = connect_to(server);
   ASSERT_TRUE(transport->call(post(""), kGenerous, {}).ok());
   const auto response = transport->call(post(""), kGenerous, {});
-  ASSERT_FALSE(response.ok());
-  EXPECT_EQ(response.error().code(), ErrorCode::kUnavailable);
+  EXPECT_THAT(response, IsError(ErrorCode::kUnavailable));
   EXPECT_EQ(posts, 2);
 }
 
@@ -239,8 +230,7 @@ TEST(TransportCall, SendsNothingAfterStop) {
   std::stop_source stop;
   stop.request_stop();
   const auto response = connect(transport_options(*server))->call(get("/"), kGenerous, stop.get_token());
-  ASSERT_FALSE(response.ok());
-  EXPECT_EQ(response.error().code(), ErrorCode::kCancelled);
+  EXPECT_THAT(response, IsError(ErrorCode::kCancelled));
   EXPECT_EQ(requests, 0);
 }
 
@@ -252,8 +242,7 @@ TEST(TransportCall, TimesOutWithoutATlsHandshake) {
   options.ca = pki().authority.certificate_chain;
   const auto response = connect(options)->call(get("/"), std::chrono::milliseconds(200), {});
   release.open();
-  ASSERT_FALSE(response.ok());
-  EXPECT_EQ(response.error().code(), ErrorCode::kTimeout);
+  EXPECT_THAT(response, IsError(ErrorCode::kTimeout));
 }
 
 TEST(TransportCall, SendsABodyLargerThanAllBuffers) {
@@ -271,8 +260,8 @@ TEST(TransportCall, ReportsAnUnknownHostName) {
   TransportOptions options;
   options.server = "http://no-such-host.invalid:80";
   const auto response = connect(options)->call(get("/"), kGenerous, {});
-  ASSERT_FALSE(response.ok());
-  EXPECT_THAT(response.error().message(), HasSubstr("no-such-host.invalid"));
+  EXPECT_THAT(response,
+              IsError(AnyOf(ErrorCode::kUnavailable, ErrorCode::kTimeout), HasSubstr("no-such-host.invalid")));
 }
 
 TEST(TransportCall, ReachesAServerThroughATunnel) {
@@ -304,8 +293,7 @@ TEST(TransportCall, ReportsAProxyThatRefusesATunnel) {
   options.ca = pki().authority.certificate_chain;
   options.proxy_url = fmt::format("http://127.0.0.1:{}", proxy.port());
   const auto response = connect(options)->call(get("/"), kGenerous, {});
-  ASSERT_FALSE(response.ok());
-  EXPECT_THAT(response.error().message(), HasSubstr("opens no tunnel: status 407"));
+  EXPECT_THAT(response, IsError(ErrorCode::kUnavailable, HasSubstr("opens no tunnel: status 407")));
 }
 
 }  // namespace

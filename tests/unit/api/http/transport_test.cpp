@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/support/error_matchers.h"
 #include "tests/unit/api/http/support.h"
 
 namespace tpuslice::http::testing {
@@ -89,9 +90,7 @@ TEST(Transport, TimesOutAtItsDeadline) {
   });
   const auto response = connect(transport_options(*server))->call(get("/slow"), std::chrono::milliseconds(200), {});
   release.open();
-  ASSERT_FALSE(response.ok());
-  EXPECT_EQ(response.error().code(), ErrorCode::kTimeout);
-  EXPECT_THAT(response.error().message(), HasSubstr("/slow"));
+  EXPECT_THAT(response, IsError(ErrorCode::kTimeout, HasSubstr("/slow")));
 }
 
 TEST(Transport, TimesOutWhenAReplyStalls) {
@@ -103,8 +102,7 @@ TEST(Transport, TimesOutWhenAReplyStalls) {
   });
   const auto response = connect(plain_to(server.port()))->call(get("/"), std::chrono::milliseconds(200), {});
   release.open();
-  ASSERT_FALSE(response.ok());
-  EXPECT_EQ(response.error().code(), ErrorCode::kTimeout);
+  EXPECT_THAT(response, IsError(ErrorCode::kTimeout));
 }
 
 TEST(Transport, StopsWhenStopIsRequested) {
@@ -123,8 +121,7 @@ TEST(Transport, StopsWhenStopIsRequested) {
   const auto response = transport->call(get("/"), std::chrono::hours(1), stop.get_token());
   const Duration took = clock.now() - requested.load();
   release.open();
-  ASSERT_FALSE(response.ok());
-  EXPECT_EQ(response.error().code(), ErrorCode::kCancelled);
+  EXPECT_THAT(response, IsError(ErrorCode::kCancelled));
   EXPECT_LT(took, std::chrono::seconds(2));
 }
 
@@ -138,8 +135,7 @@ TEST(Transport, TimesOutOnAnIdleConnection) {
   options.idle_timeout = std::chrono::milliseconds(300);
   const auto response = connect(options)->call(get("/"), std::chrono::hours(1), {});
   release.open();
-  ASSERT_FALSE(response.ok());
-  EXPECT_EQ(response.error().code(), ErrorCode::kTimeout);
+  EXPECT_THAT(response, IsError(ErrorCode::kTimeout));
 }
 
 TEST(Transport, RefusesRepliesOverItsLimit) {
@@ -148,8 +144,7 @@ TEST(Transport, RefusesRepliesOverItsLimit) {
   TransportOptions options = transport_options(*server);
   options.max_response = 4999;
   const auto refused = connect(options)->call(get("/"), kGenerous, {});
-  ASSERT_FALSE(refused.ok());
-  EXPECT_EQ(refused.error().code(), ErrorCode::kResponseTooLong);
+  EXPECT_THAT(refused, IsError(ErrorCode::kResponseTooLong));
   options.max_response = 5000;
   EXPECT_TRUE(connect(options)->call(get("/"), kGenerous, {}).ok());
 }
@@ -192,8 +187,7 @@ TEST(Transport, ReportsAFailureToGetAToken) {
     return Error(ErrorCode::kUnauthorized, "no token");
   };
   const auto response = connect(options)->call(get("/"), kGenerous, {});
-  ASSERT_FALSE(response.ok());
-  EXPECT_EQ(response.error().code(), ErrorCode::kUnauthorized);
+  EXPECT_THAT(response, IsError(ErrorCode::kUnauthorized));
 }
 
 TEST(Transport, LimitsRequestsInFlight) {
@@ -255,8 +249,7 @@ TEST(Transport, TimesOutWhileItWaitsForItsTurn) {
   ASSERT_TRUE(entered.wait());
   const auto second = transport->call(get("/"), std::chrono::milliseconds(50), {});
   release.open();
-  ASSERT_FALSE(second.ok());
-  EXPECT_EQ(second.error().code(), ErrorCode::kTimeout);
+  EXPECT_THAT(second, IsError(ErrorCode::kTimeout));
 }
 
 /// Regression: a request that was cancelled counted as one that had waited until its deadline.
@@ -275,8 +268,7 @@ TEST(Transport, MeasuresHowLongACancelledRequestWaited) {
   stop.request_stop();
   const auto cancelled = transport->call(get("/"), std::chrono::hours(1), stop.get_token());
   release.open();
-  ASSERT_FALSE(cancelled.ok());
-  EXPECT_EQ(cancelled.error().code(), ErrorCode::kCancelled);
+  EXPECT_THAT(cancelled, IsError(ErrorCode::kCancelled));
   EXPECT_THAT(metrics.scrape(), HasSubstr("tpuslice_api_client_wait_seconds_bucket{client=\"\",le=\"10\"} 2\n"));
 }
 
@@ -301,8 +293,7 @@ TEST(Transport, ReportsABrokenConnection) {
     RawServer::write(fd, "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nabc");
   });
   const auto response = connect(plain_to(server.port()))->call(get("/"), kGenerous, {});
-  ASSERT_FALSE(response.ok());
-  EXPECT_EQ(response.error().code(), ErrorCode::kUnavailable);
+  EXPECT_THAT(response, IsError(ErrorCode::kUnavailable));
 }
 
 TEST(Transport, DoesNotRetryAPostThatMayHaveBeenProcessed) {
@@ -314,8 +305,7 @@ TEST(Transport, DoesNotRetryAPostThatMayHaveBeenProcessed) {
   request.method = "POST";
   request.body = "{}";
   const auto response = connect(plain_to(server.port()))->call(request, kGenerous, {});
-  ASSERT_FALSE(response.ok());
-  EXPECT_EQ(response.error().code(), ErrorCode::kUnavailable);
+  EXPECT_THAT(response, IsError(ErrorCode::kUnavailable));
   EXPECT_EQ(requests, 1);
 }
 
@@ -325,8 +315,7 @@ TEST(Transport, ReportsARefusedConnection) {
     port = RawServer([](int, int) {}).port();
   }
   const auto response = connect(plain_to(port))->call(get("/"), kGenerous, {});
-  ASSERT_FALSE(response.ok());
-  EXPECT_EQ(response.error().code(), ErrorCode::kUnavailable);
+  EXPECT_THAT(response, IsError(ErrorCode::kUnavailable));
 }
 
 TEST(Transport, ConnectsToAnIpv6Address) {
@@ -342,7 +331,7 @@ TEST(Transport, ConnectsToAnIpv6Address) {
   to.server = fmt::format("http://[::1]:{}", port);
   const auto response = connect(to)->call(get("/"), kGenerous, {});
   if (!server) {
-    EXPECT_EQ(response.error().code(), ErrorCode::kUnavailable);
+    EXPECT_THAT(response, IsError(ErrorCode::kUnavailable));
     return;
   }
   EXPECT_EQ(response.value().body, "ok");
@@ -373,8 +362,7 @@ TEST(Transport, RefusesBytesOfAProxyBeforeTls) {
   options.ca = pki().authority.certificate_chain;
   options.proxy_url = fmt::format("http://127.0.0.1:{}", proxy.port());
   const auto response = connect(options)->call(get("/version"), kGenerous, {});
-  ASSERT_FALSE(response.ok());
-  EXPECT_THAT(response.error().message(), HasSubstr("sent bytes before TLS"));
+  EXPECT_THAT(response, IsError(ErrorCode::kUnavailable, HasSubstr("sent bytes before TLS")));
 }
 
 TEST(Transport, ConnectsToTlsServersThroughATunnel) {

@@ -5,6 +5,7 @@
 #include <thread>
 #include <vector>
 
+#include "tests/support/error_matchers.h"
 #include "tests/unit/api/http/support.h"
 
 namespace tpuslice::http::testing {
@@ -29,9 +30,7 @@ CertificateRequest for_loopback() {
 
 void expect_refused(const Server& server, const TransportOptions& options, const std::string& why) {
   const auto response = connect(options)->call(get("/"), kGenerous, {});
-  ASSERT_FALSE(response.ok()) << server.port();
-  EXPECT_EQ(response.error().code(), ErrorCode::kUnavailable);
-  EXPECT_THAT(response.error().message(), HasSubstr(why));
+  EXPECT_THAT(response, IsError(ErrorCode::kUnavailable, HasSubstr(why))) << server.port();
 }
 
 TEST(TransportTls, AcceptsACertificateForTheAddress) {
@@ -58,8 +57,7 @@ TEST(TransportTls, EachConnectionReportsWhyItsCertificateWasRefused) {
     clients.emplace_back([&transport] {
       for (int i = 0; i < 25; ++i) {
         const auto response = transport->call(get("/"), kGenerous, {});
-        ASSERT_FALSE(response.ok());
-        EXPECT_THAT(response.error().message(), HasSubstr("unable to get local issuer certificate"));
+        EXPECT_THAT(response, IsError(ErrorCode::kUnavailable, HasSubstr("unable to get local issuer certificate")));
       }
     });
   }
@@ -156,7 +154,8 @@ TEST(TransportTls, VerifiesTheNextCallWithANewAuthority) {
   const auto transport = connect(options);
   EXPECT_TRUE(transport->call(get("/"), kGenerous, {}).ok());
   current = other;
-  EXPECT_FALSE(transport->call(get("/"), kGenerous, {}).ok()) << "the open connection is dropped";
+  EXPECT_THAT(transport->call(get("/"), kGenerous, {}), IsError(ErrorCode::kUnavailable))
+      << "the open connection is dropped";
   current = other + options.ca;
   EXPECT_TRUE(transport->call(get("/"), kGenerous, {}).ok());
 }
@@ -171,8 +170,7 @@ class TransportRefuses : public ::testing::TestWithParam<InvalidOptionsCase> {};
 
 TEST_P(TransportRefuses, InvalidOptions) {
   const auto transport = make_network_transport(GetParam().options);
-  ASSERT_FALSE(transport.ok());
-  EXPECT_EQ(transport.error().code(), GetParam().code) << transport.error().message();
+  EXPECT_THAT(transport, IsError(GetParam().code));
 }
 
 TransportOptions to(std::string server, std::string ca = "", std::string proxy = "") {

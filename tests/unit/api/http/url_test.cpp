@@ -2,7 +2,10 @@
 
 #include "api/http/transport.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "tests/support/error_matchers.h"
 
 namespace tpuslice::http {
 namespace {
@@ -64,13 +67,13 @@ TEST(BaseUrl, RefusesInvalidUrls) {
   for (const char* text :
        {"", "example.com", "ftp://a", "https://", "https://a:0", "https://a:99999", "https://a:x", "https://a b",
         "https://[::1", "https://[a]", "https://[::1]x", "https://a?b", "https://a#b", "https://a@b:c@d:"}) {
-    EXPECT_FALSE(parse_base_url(text).ok()) << text;
+    EXPECT_THAT(parse_base_url(text), IsError(ErrorCode::kInvalidArgument)) << text;
   }
 }
 
 TEST(BaseUrl, ErrorsDoNotContainPasswords) {
   const auto refused = parse_base_url("https://me:secret@bad host");
-  ASSERT_FALSE(refused.ok());
+  ASSERT_THAT(refused, IsError(ErrorCode::kInvalidArgument));
   EXPECT_EQ(refused.error().message().find("secret"), std::string::npos);
 }
 

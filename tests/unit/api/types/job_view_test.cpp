@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "api/types/views.h"
+#include "tests/support/error_matchers.h"
 #include "tests/unit/api/types/sample_job.h"
 
 namespace tpuslice {
@@ -152,9 +153,7 @@ TEST(JobView, RefusesInvalidInputWithAReason) {
   };
   for (const InvalidJob& invalid : cases) {
     const Result<JobView> job = JobView::decode(invalid.text);
-    ASSERT_FALSE(job.ok()) << invalid.name;
-    EXPECT_EQ(job.error().code(), ErrorCode::kInvalidArgument);
-    EXPECT_THAT(job.error().message(), HasSubstr(invalid.expected_error)) << invalid.name;
+    EXPECT_THAT(job, IsError(ErrorCode::kInvalidArgument, HasSubstr(invalid.expected_error))) << invalid.name;
   }
 }
 

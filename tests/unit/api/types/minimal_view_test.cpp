@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "api/types/views.h"
+#include "tests/support/error_matchers.h"
 
 namespace tpuslice {
 namespace {
@@ -86,8 +87,8 @@ TEST(AMinimalView, HasWhatCouldBeReadBeforeTheErrorInTheJson) {
 TEST(AMinimalView, NeedsNameAndUid) {
   for (const std::string_view json :
        {R"({"metadata":{"name":"p"}})", R"({"metadata":{"uid":"u"}})", R"({"metadata":[]})", "[]", "no JSON", ""}) {
-    EXPECT_FALSE(PodView::decode_minimal(json).ok()) << json;
-    EXPECT_FALSE(ObjectView::decode_minimal(json).ok()) << json;
+    EXPECT_THAT(PodView::decode_minimal(json), IsError(ErrorCode::kInvalidArgument)) << json;
+    EXPECT_THAT(ObjectView::decode_minimal(json), IsError(ErrorCode::kInvalidArgument)) << json;
   }
 }
 
@@ -97,7 +98,7 @@ TEST(AMinimalNode, HasAllItsLabels) {
       "cloud.google.com/gke-nodepool":"pool-a","cloud.google.com/gke-tpu-accelerator":"tpu-v6e-slice"}}}},
       "status":{{"allocatable":{{"google.com/tpu":"many"}},"conditions":[{{"type":"Ready","status":"True"}}]}}}})",
       many_labels(100));
-  ASSERT_FALSE(NodeView::decode(json).ok());
+  EXPECT_THAT(NodeView::decode(json), IsError(ErrorCode::kInvalidArgument));
   const NodeView node = NodeView::decode_minimal(json, &kKeptPrefixes).value();
   EXPECT_TRUE(node.minimal);
   EXPECT_EQ(node.key, (ObjectKey{"", "n"}));
@@ -151,8 +152,7 @@ TEST(SuspendedJobs, HaveALimitedNumberOfValuesInTheirTemplate) {
       R"({{"metadata":{{"name":"j","uid":"u"}},"spec":{{"suspend":true,"template":{{"spec":{{"tolerations":[{}{{}}]}}}}}}}})",
       terms);
   const auto view = JobView::decode(json);
-  ASSERT_FALSE(view.ok());
-  EXPECT_THAT(view.error().message(), HasSubstr(".spec.template"));
+  EXPECT_THAT(view, IsError(ErrorCode::kInvalidArgument, HasSubstr(".spec.template")));
   EXPECT_TRUE(JobView::decode_minimal(json).ok());
 }
 

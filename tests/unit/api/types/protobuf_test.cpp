@@ -8,6 +8,7 @@
 #include "api/base/base64.h"
 #include "api/base/file.h"
 #include "api/types/views.h"
+#include "tests/support/error_matchers.h"
 #include "tests/support/protobuf_writer.h"
 
 namespace tpuslice::protobuf {
@@ -118,10 +119,11 @@ TEST(ProtobufToJson, RefusesAFieldOfAnotherWireType) {
 }
 
 TEST(ProtobufToJson, RefusesBytesThatAreNotProtobuf) {
-  EXPECT_FALSE(convert(ProtobufWriter().fixed(20, 3).text()).ok());                  // A group.
-  EXPECT_FALSE(convert(ProtobufWriter().varint(0, 1).text()).ok());                  // Field 0.
-  EXPECT_FALSE(convert(std::string(11, '\xff')).ok());                               // A varint without end.
-  EXPECT_FALSE(convert(ProtobufWriter().bytes(1, "abc").text().substr(0, 4)).ok());  // Cut off.
+  EXPECT_THAT(convert(ProtobufWriter().fixed(20, 3).text()), IsError(ErrorCode::kInternal));  // A group.
+  EXPECT_THAT(convert(ProtobufWriter().varint(0, 1).text()), IsError(ErrorCode::kInternal));  // Field 0.
+  EXPECT_THAT(convert(std::string(11, '\xff')), IsError(ErrorCode::kInternal));               // A varint without end.
+  EXPECT_THAT(convert(ProtobufWriter().bytes(1, "abc").text().substr(0, 4)),
+              IsError(ErrorCode::kInternal));  // Cut off.
 }
 
 /// Pods and a node as kube-apiserver 1.36.3 sends them, in both encodings.
@@ -168,7 +170,7 @@ TEST(RecordedObjects, GiveAnErrorOrAnObjectWhereverTheyAreCut) {
     if (const Status converted = append_json(json, message.substr(0, length), PodView::kFields); converted) {
       EXPECT_TRUE(parse_json(json).ok()) << json;
     } else {
-      EXPECT_EQ(converted.error().code(), ErrorCode::kInternal);
+      EXPECT_THAT(converted, IsError(ErrorCode::kInternal));
     }
   }
 }

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "api/base/random.h"
+#include "tests/support/error_matchers.h"
 #include "tests/unit/api/types/sample_pod.h"
 
 namespace tpuslice {
@@ -259,14 +260,12 @@ TEST(PodView, RefusesInvalidInputWithAReason) {
   };
   for (const InvalidPod& invalid : cases) {
     const Result<PodView> pod = PodView::decode(invalid.text);
-    ASSERT_FALSE(pod.ok()) << invalid.name;
-    EXPECT_EQ(pod.error().code(), ErrorCode::kInvalidArgument);
-    EXPECT_THAT(pod.error().message(), HasSubstr(invalid.expected_error)) << invalid.name;
+    EXPECT_THAT(pod, IsError(ErrorCode::kInvalidArgument, HasSubstr(invalid.expected_error))) << invalid.name;
   }
 }
 
 TEST(PodView, DecodesAfterAnError) {
-  EXPECT_FALSE(PodView::decode("{").ok());
+  EXPECT_THAT(PodView::decode("{"), IsError(ErrorCode::kInvalidArgument));
   EXPECT_TRUE(PodView::decode(kSamplePod).ok());
 }
 
@@ -304,7 +303,7 @@ TEST(ObjectView, KeepsTheWholeObjectExceptManagedFields) {
 TEST(ObjectView, RefusesOtherJson) {
   EXPECT_EQ(ObjectView::decode("[]").error().message(), "object is a JSON array, must be an object");
   EXPECT_EQ(ObjectView::decode(R"({"metadata":3})").error().message(), "object has no metadata.name");
-  EXPECT_FALSE(ObjectView::decode(std::string(100'000, '[')).ok());
+  EXPECT_THAT(ObjectView::decode(std::string(100'000, '[')), IsError(ErrorCode::kInvalidArgument));
 }
 
 }  // namespace

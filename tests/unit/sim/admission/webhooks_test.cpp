@@ -6,6 +6,7 @@
 #include <map>
 
 #include "api/base/base64.h"
+#include "tests/support/error_matchers.h"
 #include "tests/unit/sim/resources.h"
 
 namespace tpuslice::sim {
@@ -168,9 +169,7 @@ TEST_F(Webhooks, RefuseWithTheirCodeAndReason) {
   for (const auto& [answer, code, message] : cases) {
     server_->answers["/check"] = [answer = answer](const Json&) { return parse(answer); };
     const auto refused = admit(request());
-    ASSERT_FALSE(refused.ok());
-    EXPECT_EQ(refused.error().code(), code);
-    EXPECT_EQ(refused.error().message(), message);
+    EXPECT_THAT(refused, IsError(code, message));
   }
 }
 
@@ -214,11 +213,12 @@ TEST_F(Webhooks, AreCalledOnlyForWhatTheyMatch) {
 TEST_F(Webhooks, FollowTheirFailurePolicy) {
   configure(kMutating, "a", "gone");
   const auto failed = admit(request());
-  ASSERT_FALSE(failed.ok());
-  EXPECT_EQ(failed.error().code(), ErrorCode::kInternal);
-  EXPECT_EQ(failed.error().message(),
-            "Internal error occurred: failed calling webhook \"gone.example.com\": failed to call webhook: connection "
-            "refused");
+  EXPECT_THAT(
+      failed,
+      IsError(
+          ErrorCode::kInternal,
+          "Internal error occurred: failed calling webhook \"gone.example.com\": failed to call webhook: connection "
+          "refused"));
   ASSERT_TRUE(storage_.remove(kMutating, {"", "a"}, std::nullopt).ok());
   configure(kMutating, "a", "gone", R"({"failurePolicy":"Ignore"})");
   EXPECT_TRUE(admit(request()).ok());
@@ -246,11 +246,10 @@ TEST_F(Webhooks, FailOnInvalidResponses) {
   for (const auto& [answer, expected] : cases) {
     server_->answers["/hook"] = [answer = answer](const Json&) { return parse(answer); };
     const auto failed = admit(request());
-    ASSERT_FALSE(failed.ok()) << answer;
-    EXPECT_THAT(failed.error().message(), HasSubstr(expected)) << answer;
+    EXPECT_THAT(failed, IsError(ErrorCode::kInternal, HasSubstr(expected))) << answer;
   }
   server_->answers["/hook"] = patch_with(R"([{"op":"remove","path":"/nothing"}])");
-  EXPECT_EQ(admit(request()).error().code(), ErrorCode::kInternal);
+  EXPECT_THAT(admit(request()), IsError(ErrorCode::kInternal));
   server_->status = 503;
   EXPECT_THAT(admit(request()).error().message(), HasSubstr("HTTP 503"));
 }

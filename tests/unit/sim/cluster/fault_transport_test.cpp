@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/support/error_matchers.h"
+
 namespace tpuslice::sim {
 namespace {
 
@@ -66,23 +68,23 @@ TEST_F(FaultTransportTest, CountsByVerbAndResource) {
 TEST_F(FaultTransportTest, FailsAfterTheNthWriteReachedTheServer) {
   transport_.set_faults({.die_at_write = 2});
   EXPECT_TRUE(create_pod().ok());
-  EXPECT_FALSE(create_pod().ok());
+  EXPECT_THAT(create_pod(), IsError(ErrorCode::kUnavailable));
   EXPECT_EQ(server_.calls, 2);
   EXPECT_TRUE(transport_.dead());
-  EXPECT_FALSE(send("GET", "/api/v1/pods").ok());
+  EXPECT_THAT(send("GET", "/api/v1/pods"), IsError(ErrorCode::kUnavailable));
   EXPECT_EQ(server_.calls, 2);
 }
 
 TEST_F(FaultTransportTest, FailsBeforeTheNthWrite) {
   transport_.set_faults({.die_at_write = 1, .die_before_server = true});
-  EXPECT_FALSE(create_pod().ok());
+  EXPECT_THAT(create_pod(), IsError(ErrorCode::kUnavailable));
   EXPECT_EQ(server_.calls, 0);
 }
 
 TEST_F(FaultTransportTest, DropsResponsesOfSuccessfulWrites) {
   transport_.set_faults({.drop_reply_every = 2});
   EXPECT_TRUE(create_pod().ok());
-  EXPECT_EQ(create_pod().error().code(), ErrorCode::kUnavailable);
+  EXPECT_THAT(create_pod(), IsError(ErrorCode::kUnavailable));
   EXPECT_EQ(server_.calls, 2);
 }
 
@@ -109,7 +111,7 @@ TEST_F(FaultTransportTest, CutsAndDelaysWatches) {
   ASSERT_TRUE(cut.ok());
   EXPECT_EQ((*cut)->read({}, {}).value(), "1");
   EXPECT_EQ((*cut)->read({}, {}).value(), "2");
-  EXPECT_EQ((*cut)->read({}, {}).error().code(), ErrorCode::kUnavailable);
+  EXPECT_THAT((*cut)->read({}, {}), IsError(ErrorCode::kUnavailable));
 
   transport_.set_faults({.delay_watch = 3s});
   auto late = transport_.open({"GET", "/api/v1/pods?watch=true", {}, {}}, 1s, {});

@@ -4,6 +4,7 @@
 #include "cmd/tpu-slice-sim/patch/managed_fields.h"
 #include "cmd/tpu-slice-sim/patch/patch.h"
 #include "cmd/tpu-slice-sim/resources/builtin_resources.h"
+#include "tests/support/error_matchers.h"
 #include "tests/unit/sim/resources.h"
 
 namespace tpuslice::sim {
@@ -110,14 +111,13 @@ TEST(Apply, RemovesFieldsThatItsManagerStoppedApplying) {
 TEST(Apply, ReportsConflictsAsKubectlExpects) {
   const Json first = must_apply(Json(), R"({"replicas":1,"name":"n"})", by("one"));
   const auto single = apply(first, R"({"replicas":2})", by("two"));
-  ASSERT_FALSE(single.ok());
-  EXPECT_EQ(single.error().code(), ErrorCode::kConflict);
+  ASSERT_THAT(single,
+              IsError(ErrorCode::kConflict, "Apply failed with 1 conflict: conflict with \"one\": .spec.replicas"));
   EXPECT_EQ(single.error().reason(), "Conflict");
-  EXPECT_EQ(single.error().message(), "Apply failed with 1 conflict: conflict with \"one\": .spec.replicas");
   const auto several = apply(first, R"({"replicas":2,"name":"m"})", by("two"));
-  ASSERT_FALSE(several.ok());
-  EXPECT_EQ(several.error().message(),
-            "Apply failed with 2 conflicts: conflicts with \"one\":\n- .spec.name\n- .spec.replicas");
+  EXPECT_THAT(several,
+              IsError(ErrorCode::kConflict,
+                      "Apply failed with 2 conflicts: conflicts with \"one\":\n- .spec.name\n- .spec.replicas"));
   EXPECT_TRUE(apply(first, R"({"replicas":1})", by("two")).ok()) << "the same value is shared";
 }
 
@@ -161,8 +161,8 @@ TEST(Apply, RefusesInvalidApplyRequests) {
   EXPECT_THAT(apply(Json(), "{}", by("")).error().message(), HasSubstr("fieldManager: Required value"));
   Json other = thing("{}");
   other["kind"] = "Other";
-  EXPECT_EQ(apply_patch(custom(), Json(), "application/apply-patch+yaml", other, by("me")).error().code(),
-            ErrorCode::kInvalidArgument);
+  EXPECT_THAT(apply_patch(custom(), Json(), "application/apply-patch+yaml", other, by("me")),
+              IsError(ErrorCode::kInvalidArgument));
   Json managed = thing("{}");
   managed["metadata"]["managedFields"] = Json::array({Json::object()});
   EXPECT_THAT(apply_patch(custom(), Json(), "application/apply-patch+yaml", managed, by("me")).error().message(),
@@ -184,8 +184,7 @@ TEST(Apply, MergesTheKeyedListsOfBuiltinKinds) {
   EXPECT_TRUE(fields_of(first, "one")["f:spec"]["f:containers"]["k:{\"name\":\"a\"}"]["f:ports"].contains(
       "k:{\"containerPort\":80,\"protocol\":\"TCP\"}"));
   const auto second = apply_patch(pods, first, type, pod(R"({"name":"a","image":"j"})"), by("two"));
-  ASSERT_FALSE(second.ok());
-  EXPECT_THAT(second.error().message(), HasSubstr(R"(.spec.containers[name="a"].image)"));
+  EXPECT_THAT(second, IsError(ErrorCode::kConflict, HasSubstr(R"(.spec.containers[name="a"].image)")));
 }
 
 TEST(ManagedFields, RecordTheChangesOfAnUpdate) {

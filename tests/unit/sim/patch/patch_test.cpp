@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "cmd/tpu-slice-sim/resources/builtin_resources.h"
+#include "tests/support/error_matchers.h"
 #include "tests/unit/sim/resources.h"
 
 namespace tpuslice::sim {
@@ -26,14 +27,12 @@ TEST(JsonPatch, FailsAsTheServerDoes) {
   EXPECT_EQ(*patch("Pod", kJsonPatch, R"({"a":1})", R"([{"op":"replace","path":"/a","value":2}])"),
             parse(R"({"a":2})"));
   const auto failed = patch("Pod", kJsonPatch, R"({"a":1})", R"([{"op":"test","path":"/a","value":2}])");
-  ASSERT_FALSE(failed.ok());
-  EXPECT_EQ(failed.error().code(), ErrorCode::kInvalid);
-  EXPECT_THAT(failed.error().message(), HasSubstr("the server rejected our request due to an error in our request"));
-  EXPECT_EQ(patch("Pod", kJsonPatch, "{}", "{}").error().code(), ErrorCode::kInvalidArgument);
+  EXPECT_THAT(failed, IsError(ErrorCode::kInvalid,
+                              HasSubstr("the server rejected our request due to an error in our request")));
+  EXPECT_THAT(patch("Pod", kJsonPatch, "{}", "{}"), IsError(ErrorCode::kInvalidArgument));
   for (const char* malformed : {R"([{"op":"merge","path":"/a"}])", R"([{"op":"add"}])"}) {
     const auto refused = patch("Pod", kJsonPatch, "{}", malformed);
-    ASSERT_FALSE(refused.ok()) << malformed;
-    EXPECT_EQ(refused.error().code(), ErrorCode::kInvalid);
+    EXPECT_THAT(refused, IsError(ErrorCode::kInvalid)) << malformed;
   }
 }
 
@@ -41,7 +40,7 @@ TEST(JsonPatch, ToleratesMissingMembers) {
   EXPECT_EQ(*patch("Pod", kJsonPatch, R"({"a":{}})", R"([{"op":"replace","path":"/a/b","value":2}])"),
             parse(R"({"a":{"b":2}})"));
   EXPECT_EQ(*patch("Pod", kJsonPatch, R"({"a":{}})", R"([{"op":"remove","path":"/a/b"}])"), parse(R"({"a":{}})"));
-  EXPECT_FALSE(patch("Pod", kJsonPatch, R"({})", R"([{"op":"remove","path":"/a/b"}])").ok());
+  EXPECT_THAT(patch("Pod", kJsonPatch, R"({})", R"([{"op":"remove","path":"/a/b"}])"), IsError(ErrorCode::kInvalid));
 }
 
 TEST(MergePatch, RemovesNulls) {
@@ -50,11 +49,11 @@ TEST(MergePatch, RemovesNulls) {
 }
 
 TEST(Patch, RefusesOtherMediaTypes) {
-  EXPECT_EQ(patch("Pod", "application/json", "{}", "{}").error().code(), ErrorCode::kUnsupported);
+  EXPECT_THAT(patch("Pod", "application/json", "{}", "{}"), IsError(ErrorCode::kUnsupported));
   Resource custom;
   custom.custom = true;
   const auto refused = apply_patch(custom, parse("{}"), kStrategic, parse("{}"), {});
-  ASSERT_FALSE(refused.ok());
+  ASSERT_THAT(refused, IsError(ErrorCode::kUnsupported));
   EXPECT_EQ(refused.error().reason(), "UnsupportedMediaType");
   EXPECT_TRUE(apply_patch(custom, parse("{}"), "application/merge-patch+json; charset=utf-8", parse("{}"), {}).ok());
 }
@@ -123,9 +122,8 @@ TEST(StrategicMerge, RefusesMalformedPatches) {
   for (const char* change :
        {R"({"spec":{"containers":[{"image":"x"}]}})", R"({"$patch":"explode"})", R"({"$unknown":[1]})"}) {
     const auto refused = patch("Pod", kStrategic, "{}", change);
-    ASSERT_FALSE(refused.ok()) << change;
     const bool keyless = std::string_view(change).find("containers") != std::string_view::npos;
-    EXPECT_EQ(refused.error().code(), keyless ? ErrorCode::kInternal : ErrorCode::kInvalidArgument) << change;
+    EXPECT_THAT(refused, IsError(keyless ? ErrorCode::kInternal : ErrorCode::kInvalidArgument)) << change;
   }
 }
 

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "tests/support/error_matchers.h"
 #include "tests/unit/sim/test_server.h"
 
 namespace tpuslice::sim {
@@ -50,8 +51,8 @@ TEST_F(JobSchema, GeneratesAUniqueSelector) {
 
 TEST_F(JobSchema, RefusesLabelsThatBelongToAnotherJob) {
   const auto created = create(a_job({{"template", {{"metadata", {{"labels", {{"job-name", "other"}}}}}}}}));
-  ASSERT_FALSE(created.ok());
-  EXPECT_THAT(created.error().message(), HasSubstr("spec.template.metadata.labels[job-name]: Invalid value"));
+  EXPECT_THAT(created,
+              IsError(ErrorCode::kInvalid, HasSubstr("spec.template.metadata.labels[job-name]: Invalid value")));
 }
 
 TEST_F(JobSchema, DefaultsTheStatusOfAConditionPatternToTrue) {

@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "api/types/yaml.h"
+#include "tests/support/error_matchers.h"
 #include "tests/unit/sim/resources.h"
 
 namespace tpuslice::sim {
@@ -63,9 +64,7 @@ TEST(CrdSchema, NamesThePathOfWhatItRefuses) {
   };
   for (const auto& [x, expected] : cases) {
     const Status status = check_crd_schema(with_x(x));
-    ASSERT_FALSE(status.ok()) << x;
-    EXPECT_THAT(status.error().message(), HasSubstr(expected)) << x;
-    EXPECT_EQ(status.error().code(), ErrorCode::kInvalid);
+    EXPECT_THAT(status, IsError(ErrorCode::kInvalid, HasSubstr(expected))) << x;
   }
 }
 

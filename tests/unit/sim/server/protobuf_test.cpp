@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/support/error_matchers.h"
+
 namespace tpuslice::sim {
 namespace {
 
@@ -42,9 +44,7 @@ TEST(Protobuf, ReadsNumbersThatAreZero) {
 
 TEST(Protobuf, NamesAnUnsupportedKind) {
   const auto object = decode_protobuf(body("Deployment", ""));
-  ASSERT_FALSE(object.ok());
-  EXPECT_EQ(object.error().code(), ErrorCode::kUnsupported);
-  EXPECT_THAT(object.error().message(), HasSubstr("a Deployment cannot be sent as protobuf"));
+  EXPECT_THAT(object, IsError(ErrorCode::kUnsupported, HasSubstr("a Deployment cannot be sent as protobuf")));
 }
 
 TEST(Protobuf, RefusesTruncatedOrInvalidText) {
@@ -53,7 +53,7 @@ TEST(Protobuf, RefusesTruncatedOrInvalidText) {
     const auto object = decode_protobuf(std::string_view(whole).substr(0, length));
     EXPECT_FALSE(object.ok() && string_at(*object, {"metadata", "name"}) == "team") << length;
   }
-  EXPECT_FALSE(decode_protobuf(body("Namespace", field(1, field(1, "\xff")))).ok());
+  EXPECT_THAT(decode_protobuf(body("Namespace", field(1, field(1, "\xff")))), IsError(ErrorCode::kInvalidArgument));
 }
 
 }  // namespace

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/support/error_matchers.h"
+
 namespace tpuslice::sim {
 namespace {
 
@@ -32,8 +34,7 @@ TEST(Storage, RefusesADuplicateName) {
   Storage storage;
   ASSERT_TRUE(storage.create("pods", key("a"), object("a", 1)).ok());
   const auto again = storage.create("pods", key("a"), object("a", 2));
-  ASSERT_FALSE(again.ok());
-  EXPECT_EQ(again.error().code(), ErrorCode::kAlreadyExists);
+  EXPECT_THAT(again, IsError(ErrorCode::kAlreadyExists));
   EXPECT_EQ(storage.revision(), 2U);
 }
 
@@ -41,10 +42,10 @@ TEST(Storage, RefusesAWriteIfTheRevisionDiffers) {
   Storage storage;
   ASSERT_TRUE(storage.create("pods", key("a"), object("a", 1)).ok());
   ASSERT_TRUE(storage.update("pods", key("a"), object("a", 2), 2).ok());
-  EXPECT_EQ(storage.update("pods", key("a"), object("a", 3), 2).error().code(), ErrorCode::kConflict);
-  EXPECT_EQ(storage.remove("pods", key("a"), 2).error().code(), ErrorCode::kConflict);
+  EXPECT_THAT(storage.update("pods", key("a"), object("a", 3), 2), IsError(ErrorCode::kConflict));
+  EXPECT_THAT(storage.remove("pods", key("a"), 2), IsError(ErrorCode::kConflict));
   EXPECT_TRUE(storage.remove("pods", key("a"), 3).ok());
-  EXPECT_EQ(storage.update("pods", key("a"), object("a", 3), {}).error().code(), ErrorCode::kNotFound);
+  EXPECT_THAT(storage.update("pods", key("a"), object("a", 3), {}), IsError(ErrorCode::kNotFound));
 }
 
 TEST(Storage, ListsByNamespaceThenName) {
@@ -92,8 +93,8 @@ TEST(Storage, RefusesToStartFromACompactedRevision) {
   ASSERT_TRUE(storage.create("pods", key("a"), object("a", 1)).ok());
   ASSERT_TRUE(storage.create("pods", key("b"), object("b", 1)).ok());
   storage.compact(3);
-  EXPECT_EQ(storage.changes("pods", 2).error().code(), ErrorCode::kExpired);
-  EXPECT_EQ(storage.list_at("pods", {}, 2).error().code(), ErrorCode::kExpired);
+  EXPECT_THAT(storage.changes("pods", 2), IsError(ErrorCode::kExpired));
+  EXPECT_THAT(storage.list_at("pods", {}, 2), IsError(ErrorCode::kExpired));
   EXPECT_TRUE(storage.changes("pods", 3).ok());
   EXPECT_THAT(names(*storage.list_at("pods", {}, 3)), ElementsAre("a", "b"));
 }
@@ -102,7 +103,7 @@ TEST(Storage, CompactsWhenTheHistoryIsFull) {
   Storage storage(2);
   for (const char* name : {"a", "b", "c"}) ASSERT_TRUE(storage.create("pods", key(name), object(name, 1)).ok());
   EXPECT_EQ(storage.compacted(), 2U);
-  EXPECT_FALSE(storage.changes("pods", 1).ok());
+  EXPECT_THAT(storage.changes("pods", 1), IsError(ErrorCode::kExpired));
   EXPECT_EQ(storage.changes("pods", 2)->size(), 2U);
 }
 

@@ -6,6 +6,7 @@
 #include "cmd/tpu-slice-sim/table/age.h"
 #include "cmd/tpu-slice-sim/table/builtin_columns.h"
 #include "cmd/tpu-slice-sim/table/json_path.h"
+#include "tests/support/error_matchers.h"
 
 namespace tpuslice::sim {
 namespace {
@@ -105,7 +106,8 @@ TEST(JsonPath, EvaluatesThePathsOfPrinterColumns) {
 }
 
 TEST(JsonPath, RefusesOtherSyntax) {
-  for (const char* path : {".a[", ".a[x]", "..a", ".a[?(type==1)]"}) EXPECT_FALSE(JsonPath::parse(path).ok()) << path;
+  for (const char* path : {".a[", ".a[x]", "..a", ".a[?(type==1)]"})
+    EXPECT_THAT(JsonPath::parse(path), IsError(ErrorCode::kInvalidArgument)) << path;
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include "api/base/hash.h"
 #include "api/types/patch.h"
 #include "tests/support/admission.h"
+#include "tests/support/error_matchers.h"
 #include "tests/unit/tpu/pods.h"
 #include "tpu/rules/pod_mutator.h"
 
@@ -94,8 +95,7 @@ TEST(GroupMember, IsNotMutatedForUpstreamsController) {
 TEST(GroupMember, BeyondItsGroupIsRejected) {
   const auto refused =
       mutate_pod(LwsPod{.shape = kWithoutTpu, .worker = 4}.json(), with_kinds({.served_kinds = {"LeaderWorkerSet"}}));
-  ASSERT_FALSE(refused.ok());
-  EXPECT_THAT(refused.error().message(), HasSubstr("\"4\": the group has no pod lws-0-4"));
+  EXPECT_THAT(refused, IsError(ErrorCode::kInvalidArgument, HasSubstr("\"4\": the group has no pod lws-0-4")));
 }
 
 TEST(GroupMember, HasLwsVariablesFirstAndReplacesTheUsers) {

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/support/error_matchers.h"
+
 namespace tpuslice::sim {
 namespace {
 
@@ -62,9 +64,7 @@ class NodePoolsRefuse : public ::testing::TestWithParam<Refused> {};
 
 TEST_P(NodePoolsRefuse, WithThePathOfTheField) {
   const auto pools = parse_node_pools(GetParam().config);
-  ASSERT_FALSE(pools.ok());
-  EXPECT_EQ(pools.error().code(), ErrorCode::kInvalidArgument);
-  EXPECT_THAT(pools.error().message(), HasSubstr(GetParam().message));
+  EXPECT_THAT(pools, IsError(ErrorCode::kInvalidArgument, HasSubstr(GetParam().message)));
 }
 
 INSTANTIATE_TEST_SUITE_P(

@@ -1,0 +1,64 @@
+#!/usr/bin/env bash
+# Runs a tenth of the checks that are too long for each commit; ten commits in a row run all of them.
+#
+#   rotation.sh [NUMBER]           NUMBER: 0 to 9; default: the number of commits modulo 10
+#   rotation.sh --list [NUMBER]    prints the commands and runs none
+#
+# After ROTATION_SECONDS (420) no more commands are started, and those left are printed. The order changes with each
+# round of ten commits, so that the same commands are not left each time.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+SECONDS=0
+limit=${ROTATION_SECONDS:-420}
+list=false
+[ "${1:-}" != --list ] || { list=true; shift; }
+commits=$(git rev-list --count HEAD)
+number=${1:-$((commits % 10))}
+[[ $number =~ ^[0-9]$ ]] || { echo "rotation: $number is not a number from 0 to 9" >&2; exit 2; }
+
+# What ONLY can name for a check, one a line.
+names() {
+  case $1 in
+    check-tidy) git ls-files '*.cpp' ':!tests' ;;
+    # Targets inside an if() are indented; the build of this check does not have them.
+    check-includes) git grep -hoE '^tpuslice_(library|executable)\([a-z0-9_-]+' -- '*CMakeLists.txt' ':!tests' |
+      sed -e 's/library(//' -e 's/.*(//' ;;
+    check-bench) git grep -hoE '^tpuslice_executable\([a-z0-9_-]+' -- tests/bench | sed 's/.*(//' ;;
+    asan | tsan) git grep -hoE 'tpuslice_test\(unit_[a-z0-9_]+' -- tests | sed 's/.*(//' ;;
+    # By patched file: neighbours are detected by the same test programs.
+    mutants) grep '^+++ ' tests/laws/mutants/*.patch | sort -k 2 | sed 's|.*/\([a-z0-9-]*\)\.patch:.*|\1|' ;;
+  esac
+}
+
+# part CHECK INDEX COUNT SIZE: lines "CHECK NAME..." with SIZE names each, of the part INDEX of COUNT.
+part() {
+  names "$1" | awk -v i="$2" -v n="$3" '{ name[NR] = $0 } END { for (k = 0; k < NR; ++k) if (int(k * n / NR) == i) print name[k + 1] }' |
+    xargs -r -n "$4" echo "$1"
+}
+tenth() {
+  case $1 in
+    [0-3]) part check-tidy "$1" 4 8 ;;
+    [45]) part asan $(($1 - 4)) 2 1 ;;
+    [67]) part tsan $(($1 - 6)) 2 1 ;;
+    8) part check-includes 0 1 4 ;;
+    9) part check-bench 0 1 1 ;;
+  esac
+  part mutants "$1" 10 5
+}
+show() { printf "%smake %s ONLY='%s'\n" "$1" "${2%% *}" "${2#* }"; }
+
+mapfile -t commands < <(tenth "$number" | shuf --random-source=<(yes $((commits / 10))))
+failed=0 left=()
+for command in "${commands[@]}"; do
+  if $list; then
+    show "" "$command"
+  elif [ "$SECONDS" -ge "$limit" ]; then
+    left+=("$command")
+  else
+    show "" "$command"
+    make --no-print-directory "${command%% *}" ONLY="${command#* }" || { failed=$((failed + 1)); show "FAILED: " "$command"; }
+  fi
+done
+for command in "${left[@]}"; do show "left: " "$command"; done
+$list || echo "rotation $number: $((${#commands[@]} - ${#left[@]})) of ${#commands[@]} commands run, $failed failed"
+[ "$failed" -eq 0 ]
