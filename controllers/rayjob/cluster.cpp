@@ -190,7 +190,7 @@ ClusterDecision follow_cluster(const RayJobState& state) {
   if (!state.spec.selects_cluster) {
     out.problem.message += fmt::format("; if the job fails, {}", describe_retry(state, kAppFailed));
   }
-  if (!were_lost) out.kind = ClusterKind::kWorkersLost;
+  if (!were_lost) out.kind = ClusterKind::kLostWorkers;
   return out;
 }
 

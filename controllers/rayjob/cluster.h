@@ -16,6 +16,7 @@ namespace tpuslice::rayjob {
 /// Errors: those of the submitter in SidecarMode.
 [[nodiscard]] Result<Object> build_cluster(const RayJobState& state);
 
+/// What is done about the cluster, and why it is not ready.
 struct ClusterDecision {
   enum class Kind : std::uint8_t {
     kNone,            ///< Nothing is done.
@@ -23,7 +24,7 @@ struct ClusterDecision {
     kCreate,          ///< See `desired`.
     kConflict,        ///< Another object has its name.
     kNotFound,        ///< There is none that spec.clusterSelector names.
-    kWorkersLost,     ///< It had more workers in the last plan; reported once.
+    kLostWorkers,     ///< It had more workers when it was last planned; reported once.
     kSuspendWorkers,  ///< See `workers`.
     kDelete,
   };

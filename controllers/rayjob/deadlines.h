@@ -7,6 +7,7 @@
 
 namespace tpuslice::rayjob {
 
+/// Whether a deadline has passed.
 struct DeadlineDecision {
   Problem passed;                         ///< Reason and message of the failure.
   std::optional<Duration> requeue_after;  ///< Until the next deadline passes.

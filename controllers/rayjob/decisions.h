@@ -12,6 +12,7 @@
 
 namespace tpuslice::rayjob {
 
+/// What is done about the object, its children and the Ray job, as values.
 struct Decisions {
   /// The next status. Its conditions are still those of the last one.
   RayJobStatus status;

@@ -11,6 +11,7 @@ namespace tpuslice::rayjob {
 
 [[nodiscard]] std::string head_service_name(const RayJobSpec& spec);
 
+/// What is done about the service.
 struct HeadServiceDecision {
   plan::ChildDecision child = {};
   Object desired = {};   ///< What `child` creates.

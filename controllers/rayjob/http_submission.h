@@ -18,6 +18,7 @@ struct HttpSubmission {
 /// None in other modes, and once the job was seen.
 [[nodiscard]] HttpSubmission find_submission(const RayJobState& state);
 
+/// The POST that is wanted, or what the last one came to.
 struct SubmissionDecision {
   bool accepted = false;     ///< Ray has accepted the job.
   std::string refusal = {};  ///< Why Ray will never accept it; empty otherwise.

@@ -119,7 +119,7 @@ void render_cluster(const RayJobState& state, const ClusterDecision& decision, C
     case ClusterDecision::Kind::kNotFound:
       if (state.status.message != problem) changes.event(EventType::kWarning, "RayClusterNotFound", problem);
       return;
-    case ClusterDecision::Kind::kWorkersLost:
+    case ClusterDecision::Kind::kLostWorkers:
       changes.event(EventType::kWarning, kWorkersLost, problem);
       changes.reasons.push_back(problem);
       return;

@@ -7,9 +7,11 @@
 
 namespace tpuslice::rayjob {
 
+/// RayJobs that have ended, by the state that they reached.
 inline const plan::Counter kFinishedRayJobs{
     "tpuslice_rayjobs_finished_total", "RayJobs that completed or failed.", "result", {"Complete", "Failed"}};
 
+/// The plan that carries out the decisions.
 [[nodiscard]] plan::Plan render(const RayJobState& state, const Decisions& decisions);
 
 /// The plan for a RayJob that is being deleted. Its status stays as it is.
