@@ -1,15 +1,10 @@
 #include "controllers/rayjob/cleanup.h"
 
 #include <algorithm>
-#include <utility>
-
-#include <fmt/format.h>
 
 #include "api/base/earlier.h"
-#include "controllers/raycluster/rules/raycluster_labels.h"
-#include "controllers/rayjob/head.h"
+#include "controllers/ray/dashboard.h"
 #include "controllers/rayjob/rules/rayjob_labels.h"
-#include "controllers/rayjob/teardown.h"
 
 namespace tpuslice::rayjob {
 namespace {
@@ -43,51 +38,6 @@ std::vector<DeletionRule> rules_of(const RayJobSpec& spec, const RayJobStatus& s
   return out;
 }
 
-void delete_workers(const RayJobState& state, Draft& draft) {
-  if (!state.owns_cluster() || state.seen.cluster->deletion) return;
-  const ObjectView& live = *state.seen.cluster;
-  const Object cluster = live.object();
-  const Json& before = array_at(cluster.json(), {"spec", "workerGroupSpecs"});
-  Json groups = before;
-  for (Json& group : groups) {
-    if (group.is_object()) group["suspend"] = true;
-  }
-  if (groups == before) return;
-  const std::string name = live.key.to_string();
-  draft.changes.reasons.push_back(
-      fmt::format("the RayJob has finished: suspending the workers of RayCluster {}", name));
-  // A merge patch replaces the list, so the cluster must be as observed.
-  add_action(
-      Step::kCluster,
-      plan::Action::patch(raycluster::kRayClusters, live.key, {{"spec", {{"workerGroupSpecs", std::move(groups)}}}},
-                          {.uid = live.uid, .resource_version = live.resource_version}),
-      kFailedRayCluster,
-      {"UpdatedRayCluster", "FailedToUpdateRayCluster",
-       fmt::format("Set the `suspend` field to true for all worker groups in cluster {}", name),
-       fmt::format("Failed to suspend worker groups in cluster {}", name)},
-      draft);
-}
-
-void delete_self(const RayJobState& state, Draft& draft) {
-  plan::Action action = plan::Action::remove(kRayJobs, state.spec.key, {.uid = state.spec.uid});
-  action.failure_reason = kFailedDeleteSelf;
-  draft.changes.add(Step::kSelf, std::move(action));
-  draft.changes.reasons.emplace_back("the RayJob has finished, and its deletion rule is due: deleting it");
-}
-
-/// A job that passed a deadline, or could not be followed, may still run, on a cluster that is kept.
-void stop_failed_job(const RayJobState& state, Draft& draft) {
-  const RayJobStatus& status = state.status;
-  if (status.deployment != kFailed || ray::is_terminal(status.job) || status.job_id.empty()) return;
-  if (!status.ended || state.seen.now >= *status.ended + kStopWindow) return;
-  draft.changes.requeue_within(*status.ended + kStopWindow - state.seen.now);
-  if (const auto dashboard = find_dashboard(state)) {
-    plan::WorkloadRequest request = ray::stop_job(*dashboard, status.job_id);
-    request.interval = state.options.poll;  // A request may get no answer; stopping twice does no harm.
-    draft.changes.requests.push_back(std::move(request));
-  }
-}
-
 }  // namespace
 
 CleanupDecision decide_cleanup(const RayJobSpec& spec, const RayJobStatus& status, Timestamp now) {
@@ -103,20 +53,20 @@ CleanupDecision decide_cleanup(const RayJobSpec& spec, const RayJobStatus& statu
   return out;
 }
 
-void plan_finished(const RayJobState& state, Draft& draft) {
-  stop_failed_job(state, draft);
-  const CleanupDecision decision = decide_cleanup(state.spec, state.status, state.seen.now);
-  if (decision.requeue_after) draft.changes.requeue_within(*decision.requeue_after);
-  switch (decision.policy) {
-    case DeletionPolicy::kNone:
-      return;
-    case DeletionPolicy::kWorkers:
-      return delete_workers(state, draft);
-    case DeletionPolicy::kCluster:
-      return delete_cluster(state, "the RayJob has finished", draft);
-    case DeletionPolicy::kSelf:
-      return delete_self(state, draft);
+std::optional<Timestamp> stop_until(const RayJobStatus& status) {
+  const bool may_run = status.deployment == kFailed && !ray::is_terminal(status.job) && !status.job_id.empty();
+  return may_run && status.ended ? std::optional(*status.ended + kStopWindow) : std::nullopt;
+}
+
+Json suspended_workers(const RayJobState& state) {
+  if (!state.owns_cluster() || state.seen.cluster->deletion) return {};
+  const Object cluster = state.seen.cluster->object();
+  const Json& before = array_at(cluster.json(), {"spec", "workerGroupSpecs"});
+  Json groups = before;
+  for (Json& group : groups) {
+    if (group.is_object()) group["suspend"] = true;
   }
+  return groups == before ? Json() : groups;
 }
 
 }  // namespace tpuslice::rayjob

@@ -16,6 +16,11 @@ struct CleanupDecision {
 /// impact. The cluster that spec.clusterSelector names is kept.
 [[nodiscard]] CleanupDecision decide_cleanup(const RayJobSpec& spec, const RayJobStatus& status, Timestamp now);
 
-void plan_finished(const RayJobState& state, Draft& draft);
+/// The end of the time in which the Ray job of a RayJob that has Failed is stopped: a job that passed a deadline, or
+/// could not be followed, may still run, on a cluster that is kept. nullopt if it has ended.
+[[nodiscard]] std::optional<Timestamp> stop_until(const RayJobStatus& status);
+
+/// spec.workerGroupSpecs of the RayJob's own cluster with all groups suspended; null if they are, or without a cluster.
+[[nodiscard]] Json suspended_workers(const RayJobState& state);
 
 }  // namespace tpuslice::rayjob

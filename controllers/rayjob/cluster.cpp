@@ -6,20 +6,21 @@
 #include <fmt/format.h>
 
 #include "api/base/hash.h"
+#include "controllers/plan/child.h"
 #include "controllers/plan/conditions.h"
 #include "controllers/ray/child_cluster.h"
 #include "controllers/ray/dashboard.h"
 #include "controllers/raycluster/rules/raycluster_labels.h"
+#include "controllers/rayjob/retry.h"
 #include "controllers/rayjob/rules/rayjob_labels.h"
 #include "controllers/rayjob/submitter.h"
 
 namespace tpuslice::rayjob {
 namespace {
 
-using plan::EventType;
+using ClusterKind = ClusterDecision::Kind;
 
-constexpr std::string_view kClusterPending = "ClusterPending";
-constexpr std::string_view kClusterNotFound = "ClusterNotFound";
+constexpr const char* kClusterPending = "ClusterPending";
 
 /// Unique among the attempts: each has one more failure, or another generation after a change of spec.suspend. Start
 /// times alone may be equal, since they have a resolution of seconds.
@@ -31,66 +32,61 @@ std::string attempt_number(const RayJobState& state) {
 
 std::int64_t count_at(const Json& cluster_status, std::string_view member) { return int_at(cluster_status, {member}); }
 
-void set_problem(std::string_view reason, std::string message, Draft& draft) {
-  draft.cluster = {std::string(reason), std::move(message)};
-  draft.status.message = draft.cluster.message;
-}
+ClusterDecision not_accepted(std::string message) { return {.problem = {"NotAccepted", std::move(message)}}; }
 
-void report_missing_selection(const RayJobState& state, Draft& draft) {
+ClusterDecision not_found(const RayJobState& state) {
   const std::string name = ObjectKey{state.spec.key.namespace_name, state.status.cluster_name}.to_string();
-  set_problem(kClusterNotFound,
-              fmt::format("RayCluster {} set in the clusterSelector is not found. It must be created manually", name),
-              draft);
-  if (state.status.message != draft.status.message) {
-    draft.changes.event(EventType::kWarning, "RayClusterNotFound", draft.status.message);
-  }
+  return {.kind = ClusterKind::kNotFound,
+          .problem = {
+              "ClusterNotFound",
+              fmt::format("RayCluster {} set in the clusterSelector is not found. It must be created manually", name)}};
 }
 
-void create_cluster(const RayJobState& state, Object desired, Draft& draft) {
+ClusterDecision create(const RayJobState& state, Object desired) {
+  ClusterDecision out{.kind = ClusterKind::kCreate};
   const std::string name = desired.key().to_string();
   const auto& failure = state.seen.last_failure;
   if (failure && failure->reason == kFailedRayCluster) {
-    draft.children = {failure->reason, failure->message};
-    set_problem(kClusterPending, fmt::format("RayCluster {} could not be created: {}", name, failure->message), draft);
+    out.child_problem = {failure->reason, failure->message};
+    out.problem = {kClusterPending, fmt::format("RayCluster {} could not be created: {}", name, failure->message)};
   } else {
-    set_problem(kClusterPending, fmt::format("RayCluster {} is being created", name), draft);
+    out.problem = {kClusterPending, fmt::format("RayCluster {} is being created", name)};
   }
-  draft.changes.reasons.push_back(fmt::format("RayCluster {} is missing: creating it", name));
-  add_action(Step::kCluster, plan::Action::create(raycluster::kRayClusters, std::move(desired)), kFailedRayCluster,
-             {"CreatedRayCluster", "FailedToCreateRayCluster", fmt::format("Created RayCluster {}", name),
-              fmt::format("Failed to create RayCluster {}", name)},
-             draft);
+  out.desired = std::move(desired);
+  return out;
 }
 
-void ensure_own_cluster(const RayJobState& state, Draft& draft) {
-  if (state.usable_cluster() != nullptr) return;
+ClusterDecision decide_missing_cluster(const RayJobState& state) {
   if (state.seen.cluster == nullptr && state.refusal) {
-    return set_problem("NotAccepted", "the spec is refused, so no RayCluster is created", draft);
+    return not_accepted("the spec is refused, so no RayCluster is created");
   }
   Result<Object> desired = build_cluster(state);
   if (!desired) {
-    draft.children = {"InvalidSpec", desired.error().message()};
-    return set_problem("NotAccepted", desired.error().message(), draft);
+    ClusterDecision out = not_accepted(desired.error().message());
+    out.child_problem = {"InvalidSpec", desired.error().message()};
+    return out;
   }
   using enum plan::ChildDecision::Kind;
   const plan::ChildDecision decision =
       plan::decide_by_owner(desired->json(), state.seen.cluster.get(), [](const Json&) { return Json(); });
   switch (decision.kind) {
     case kCreate:
-      return create_cluster(state, *std::move(desired), draft);
+      return create(state, *std::move(desired));
     case kWait:
-      return set_problem(kClusterPending,
-                         fmt::format("RayCluster {} is being deleted, and is then created again", desired->name()),
-                         draft);
-    case kConflict:
-      draft.children = {"ChildConflict", fmt::format("{}: delete it", decision.conflict)};
-      draft.changes.reasons.push_back(draft.children.message);
-      draft.changes.requeue_within(plan::kConflictRetry);
-      return set_problem(kClusterPending, draft.children.message, draft);
+      return {.problem = {kClusterPending,
+                          fmt::format("RayCluster {} is being deleted, and is then created again", desired->name())}};
+    case kConflict: {
+      const std::string message = fmt::format("{}: delete it", decision.conflict);
+      return {.kind = ClusterKind::kConflict,
+              .problem = {kClusterPending, message},
+              .child_problem = {"ChildConflict", message},
+              .requeue_after = plan::kConflictRetry};
+    }
     case kNone:
     case kPatch:
-      return;
+      break;
   }
+  return {};
 }
 
 /// The message of the condition if its status is `problem`; empty otherwise.
@@ -167,41 +163,35 @@ std::string describe_wait(const Object& cluster) {
                      count_at(status, "readyWorkerReplicas"), count_at(status, "desiredWorkerReplicas"));
 }
 
-bool ensure_cluster(const RayJobState& state, Draft& draft) {
-  if (!state.spec.selects_cluster) ensure_own_cluster(state, draft);
+ClusterDecision decide_cluster(const RayJobState& state) {
   const ObjectView* live = state.usable_cluster();
-  if (live == nullptr) {
-    if (state.spec.selects_cluster) report_missing_selection(state, draft);
-    return false;
-  }
+  if (live == nullptr) return state.spec.selects_cluster ? not_found(state) : decide_missing_cluster(state);
   const Object cluster = live->object();
-  draft.status.cluster = plan::status_of(cluster);
-  if (string_at(draft.status.cluster, {"state"}) != "ready") {
-    set_problem(kClusterPending, describe_wait(cluster), draft);
-    return false;
+  ClusterDecision out{.status = plan::status_of(cluster)};
+  if (string_at(out.status, {"state"}) == "ready") {
+    out.kind = ClusterKind::kReady;
+    out.dashboard_url =
+        ray::dashboard_host_port(raycluster::RayClusterSpec::read(cluster), state.options.cluster_domain);
+  } else {
+    out.problem = {kClusterPending, describe_wait(cluster)};
   }
-  draft.status.message.clear();
-  draft.status.dashboard_url =
-      ray::dashboard_host_port(raycluster::RayClusterSpec::read(cluster), state.options.cluster_domain);
-  return true;
+  return out;
 }
 
-void follow_cluster(const RayJobState& state, Draft& draft) {
+ClusterDecision follow_cluster(const RayJobState& state) {
   const Object cluster = state.usable_cluster()->object();
   const Json before = state.status.cluster.is_object() ? state.status.cluster : Json::object();
-  const Json after = plan::status_of(cluster);
-  draft.status.cluster = after;
+  ClusterDecision out{.status = plan::status_of(cluster)};
   const Json* condition = find_condition(state.status.conditions, kClusterReady);
   const bool were_lost = condition != nullptr && string_at(*condition, {"reason"}) == kWorkersLost;
-  if (!lacks_workers(after) || (!were_lost && !lost_workers(before, after))) return;
-  draft.lost_workers = describe_loss(cluster, after);
-  draft.cluster = {std::string(kWorkersLost), draft.lost_workers};
+  if (!lacks_workers(out.status) || (!were_lost && !lost_workers(before, out.status))) return out;
+  out.lost_workers = describe_loss(cluster, out.status);
+  out.problem = {std::string(kWorkersLost), out.lost_workers};
   if (!state.spec.selects_cluster) {
-    draft.cluster.message += fmt::format("; if the job fails, {}", describe_retry(state, kAppFailed));
+    out.problem.message += fmt::format("; if the job fails, {}", describe_retry(state, kAppFailed));
   }
-  if (were_lost) return;
-  draft.changes.event(EventType::kWarning, kWorkersLost, draft.cluster.message);
-  draft.changes.reasons.push_back(draft.cluster.message);
+  if (!were_lost) out.kind = ClusterKind::kLostWorkers;
+  return out;
 }
 
 }  // namespace tpuslice::rayjob

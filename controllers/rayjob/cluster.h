@@ -1,6 +1,7 @@
 // The RayCluster of a RayJob: one for each attempt, or the one that spec.clusterSelector names.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "controllers/rayjob/rayjob_state.h"
@@ -15,11 +16,34 @@ namespace tpuslice::rayjob {
 /// Errors: those of the submitter in SidecarMode.
 [[nodiscard]] Result<Object> build_cluster(const RayJobState& state);
 
-/// Creates the cluster if there is none, and sets Draft::cluster and the cluster's status. True if all of its pods are
-/// ready, or were once.
-bool ensure_cluster(const RayJobState& state, Draft& draft);
-/// Sets Draft::cluster and the cluster's status while the job runs. An event says that workers are lost.
-void follow_cluster(const RayJobState& state, Draft& draft);
+/// What is done about the cluster, and why it is not ready.
+struct ClusterDecision {
+  enum class Kind : std::uint8_t {
+    kNone,            ///< Nothing is done.
+    kReady,           ///< All of its pods are ready, or were once: the job can begin.
+    kCreate,          ///< See `desired`.
+    kConflict,        ///< Another object has its name.
+    kNotFound,        ///< There is none that spec.clusterSelector names.
+    kLostWorkers,     ///< It had more workers when it was last planned; reported once.
+    kSuspendWorkers,  ///< See `workers`.
+    kDelete,
+  };
+  Kind kind = Kind::kNone;
+  Object desired = {};
+  Json workers = {};               ///< Its spec.workerGroupSpecs.
+  Json status = {};                ///< Its status as observed; null without a usable one.
+  std::string dashboard_url = {};  ///< Of kReady.
+  Problem problem = {};            ///< Why it is not ready.
+  Problem child_problem = {};      ///< Why it does not exist.
+  /// What is missing of a cluster that was complete when the job began; empty if nothing.
+  std::string lost_workers = {};
+  std::optional<Duration> requeue_after = {};
+};
+
+/// The cluster of an attempt whose job has not begun. It is created if there is none.
+[[nodiscard]] ClusterDecision decide_cluster(const RayJobState& state);
+/// The cluster, which is usable, while the job runs.
+[[nodiscard]] ClusterDecision follow_cluster(const RayJobState& state);
 
 /// What a cluster that is not ready waits for, from its status.
 [[nodiscard]] std::string describe_wait(const Object& cluster);

@@ -10,7 +10,14 @@ namespace {
 
 class Conditions {
  public:
-  Conditions(const RayJobState& state, Draft& draft) : state_(state), conditions_(draft.status.conditions) {}
+  explicit Conditions(const RayJobState& state) : state_(state), conditions_(state.status.conditions) {}
+
+  void set_accepted(plan::Changes& changes) {
+    const bool changed = plan::set_accepted(conditions_, state_.refusal, state_.spec.generation, state_.seen.now);
+    if (changed && state_.refusal) {
+      changes.event(plan::EventType::kWarning, "InvalidRayJobSpec", state_.refusal.message);
+    }
+  }
 
   void set(std::string_view type, bool value, std::string_view reason, std::string message) {
     set_condition(
@@ -23,9 +30,20 @@ class Conditions {
   }
   [[nodiscard]] bool has(std::string_view type) const { return find_condition(conditions_, type) != nullptr; }
 
+  [[nodiscard]] Json result() && {
+    if (state_.refusal) {
+      plan::set_observed_generation_unless_true(conditions_, state_.spec.generation);
+    } else {
+      // The spec of a finished RayJob is not validated.
+      plan::set_observed_generation(conditions_, state_.spec.generation,
+                                    state_.status.finished() ? plan::kAccepted : std::string_view());
+    }
+    return std::move(conditions_);
+  }
+
  private:
   const RayJobState& state_;
-  Json& conditions_;
+  Json conditions_;
 };
 
 /// Why the conditions of the children are False; no problem while the RayJob is active.
@@ -36,9 +54,9 @@ Problem inactive(const RayJobStatus& status) {
   return {};
 }
 
-Problem cluster_problem(const RayJobState& state, const Draft& draft) {
-  if (draft.cluster) return draft.cluster;
-  const std::string& deployment = draft.status.deployment;
+Problem cluster_problem(const RayJobState& state, const Decisions& decisions) {
+  if (decisions.cluster.problem) return decisions.cluster.problem;
+  const std::string& deployment = decisions.status.deployment;
   if (deployment != state.status.deployment && deployment == kInitializing) {
     return {"ClusterPending", "the RayCluster is not created yet"};
   }
@@ -46,35 +64,29 @@ Problem cluster_problem(const RayJobState& state, const Draft& draft) {
   return {};
 }
 
+Problem children_problem(const Decisions& decisions) {
+  if (decisions.submitter.problem) return decisions.submitter.problem;
+  return decisions.service.problem ? decisions.service.problem : decisions.cluster.child_problem;
+}
+
 }  // namespace
 
-void set_conditions(const RayJobState& state, Draft& draft) {
-  const std::string& deployment = draft.status.deployment;
-  Conditions all(state, draft);
-  if (!state.status.finished()) {
-    const bool changed =
-        plan::set_accepted(draft.status.conditions, state.refusal, state.spec.generation, state.seen.now);
-    if (changed && state.refusal) {
-      draft.changes.event(plan::EventType::kWarning, "InvalidRayJobSpec", state.refusal.message);
-    }
-  }
-  const Problem none = inactive(draft.status);
-  all.set_own(kClusterReady, none ? none : cluster_problem(state, draft), "the RayCluster is ready");
-  all.set_own(kChildrenReady, none ? none : draft.children, "no child is missing or has the name of another object");
-  const bool suspended = deployment == kSuspended;
+Json next_conditions(const RayJobState& state, const Decisions& decisions, plan::Changes& changes) {
+  const RayJobStatus& next = decisions.status;
+  Conditions all(state);
+  if (!state.status.finished()) all.set_accepted(changes);
+  const Problem none = inactive(next);
+  all.set_own(kClusterReady, none ? none : cluster_problem(state, decisions), "the RayCluster is ready");
+  all.set_own(kChildrenReady, none ? none : children_problem(decisions),
+              "no child is missing or has the name of another object");
+  const bool suspended = next.deployment == kSuspended;
   if (suspended || all.has(kSuspended)) {
     all.set(kSuspended, suspended, suspended ? "RayJobSuspended" : "RayJobResumed",
             suspended ? "RayJob suspended" : "RayJob resumed");
   }
-  if (deployment == kComplete) all.set(kComplete, true, draft.status.job, draft.status.message);
-  if (deployment == kFailed) all.set(kFailed, true, draft.status.reason, draft.status.message);
-  if (state.refusal) {
-    plan::set_observed_generation_unless_true(draft.status.conditions, state.spec.generation);
-  } else {
-    // The spec of a finished RayJob is not validated.
-    plan::set_observed_generation(draft.status.conditions, state.spec.generation,
-                                  state.status.finished() ? plan::kAccepted : std::string_view());
-  }
+  if (next.deployment == kComplete) all.set(kComplete, true, next.job, next.message);
+  if (next.deployment == kFailed) all.set(kFailed, true, next.reason, next.message);
+  return std::move(all).result();
 }
 
 }  // namespace tpuslice::rayjob

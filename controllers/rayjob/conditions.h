@@ -1,11 +1,12 @@
 // The conditions of a RayJob.
 #pragma once
 
-#include "controllers/rayjob/rayjob_state.h"
+#include "controllers/plan/changes.h"
+#include "controllers/rayjob/decisions.h"
 
 namespace tpuslice::rayjob {
 
-/// Sets them from the state that the plan reaches. A refusal that changes is also an event.
-void set_conditions(const RayJobState& state, Draft& draft);
+/// The conditions of the state that the plan reaches. Adds an event of a refusal that changed to `changes`.
+[[nodiscard]] Json next_conditions(const RayJobState& state, const Decisions& decisions, plan::Changes& changes);
 
 }  // namespace tpuslice::rayjob

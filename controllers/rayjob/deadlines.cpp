@@ -1,23 +1,22 @@
 #include "controllers/rayjob/deadlines.h"
 
 #include <chrono>
+#include <utility>
 
 #include <fmt/format.h>
 
+#include "api/base/earlier.h"
 #include "controllers/rayjob/rules/rayjob_labels.h"
 
 namespace tpuslice::rayjob {
 namespace {
 
 /// The message has upstream's wording.
-bool check(const RayJobState& state, const std::optional<Duration>& limit, std::string_view title,
-           std::string_view field, std::string_view reason, Draft& draft) {
-  if (!limit || !state.status.started) return false;
+void check(const RayJobState& state, const std::optional<Duration>& limit, std::string_view title,
+           std::string_view field, std::string_view reason, DeadlineDecision& out) {
+  if (!limit || !state.status.started || out.passed) return;
   const Timestamp due = *state.status.started + *limit;
-  if (state.seen.now < due) {
-    draft.changes.requeue_within(due - state.seen.now);
-    return false;
-  }
+  if (state.seen.now < due) return set_earlier(out.requeue_after, Duration(due - state.seen.now));
   std::string message =
       fmt::format("The RayJob has passed the {}. StartTime: {}. {}: {}", field, format_rfc3339(*state.status.started),
                   title, std::chrono::duration_cast<std::chrono::seconds>(*limit).count());
@@ -25,20 +24,18 @@ bool check(const RayJobState& state, const std::optional<Duration>& limit, std::
   if (state.status.deployment == kInitializing && !state.status.message.empty()) {
     message += ". " + state.status.message;
   }
-  fail(state, reason, std::move(message), draft);
-  return true;
+  out.passed = {std::string(reason), std::move(message)};
 }
 
 }  // namespace
 
-bool check_active_deadline(const RayJobState& state, Draft& draft) {
-  return check(state, state.spec.active_deadline, "ActiveDeadlineSeconds", "activeDeadlineSeconds", kDeadlineExceeded,
-               draft);
-}
-
-bool check_pre_running_deadline(const RayJobState& state, Draft& draft) {
-  return check(state, state.spec.pre_running_deadline, "PreRunningDeadlineSeconds", "preRunningDeadlineSeconds",
-               kPreRunningDeadlineExceeded, draft);
+DeadlineDecision check_deadlines(const RayJobState& state) {
+  DeadlineDecision out;
+  check(state, state.spec.active_deadline, "ActiveDeadlineSeconds", "activeDeadlineSeconds", kDeadlineExceeded, out);
+  if (state.status.deployment == kRunning) return out;
+  check(state, state.spec.pre_running_deadline, "PreRunningDeadlineSeconds", "preRunningDeadlineSeconds",
+        kPreRunningDeadlineExceeded, out);
+  return out;
 }
 
 }  // namespace tpuslice::rayjob

@@ -1,13 +1,19 @@
 // The deadlines of a RayJob, from the start of the attempt.
 #pragma once
 
+#include <optional>
+
 #include "controllers/rayjob/rayjob_state.h"
 
 namespace tpuslice::rayjob {
 
-/// Fails the RayJob if spec.activeDeadlineSeconds has passed, else requeues it for that time. Returns whether it has.
-bool check_active_deadline(const RayJobState& state, Draft& draft);
-/// The same for spec.preRunningDeadlineSeconds.
-bool check_pre_running_deadline(const RayJobState& state, Draft& draft);
+/// Whether a deadline has passed.
+struct DeadlineDecision {
+  Problem passed;                         ///< Reason and message of the failure.
+  std::optional<Duration> requeue_after;  ///< Until the next deadline passes.
+};
+
+/// Decides by spec.activeDeadlineSeconds and, until the Ray job runs, by spec.preRunningDeadlineSeconds.
+[[nodiscard]] DeadlineDecision check_deadlines(const RayJobState& state);
 
 }  // namespace tpuslice::rayjob

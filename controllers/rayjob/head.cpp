@@ -23,4 +23,12 @@ std::optional<ray::Dashboard> find_dashboard(const RayJobState& state) {
   return ray::dashboard_of(raycluster::RayClusterSpec::read(cluster), *head, state.options.cluster_domain);
 }
 
+std::optional<plan::WorkloadRequest> stop_request(const RayJobState& state) {
+  const std::optional<ray::Dashboard> dashboard = find_dashboard(state);
+  if (!dashboard) return std::nullopt;
+  plan::WorkloadRequest request = ray::stop_job(*dashboard, state.status.job_id);
+  request.interval = state.options.poll;
+  return request;
+}
+
 }  // namespace tpuslice::rayjob

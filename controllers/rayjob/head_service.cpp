@@ -40,45 +40,26 @@ Object build_head_service(const RayJobState& state, const Object& cluster) {
 
 std::string head_service_name(const RayJobSpec& spec) { return spec.key.name + "-head-svc"; }
 
-void ensure_head_service(const RayJobState& state, Draft& draft) {
+HeadServiceDecision decide_head_service(const RayJobState& state) {
   const ObjectView* live = state.usable_cluster();
-  if (state.spec.selects_cluster || live == nullptr) return;
-  Object desired = build_head_service(state, live->object());
-  const plan::ChildDecision decision = plan::decide_service(desired.json(), state.seen.service.get());
-  const std::string name = desired.key().to_string();
+  if (state.spec.selects_cluster || live == nullptr) return {};
+  HeadServiceDecision out;
+  out.desired = build_head_service(state, live->object());
+  out.child = plan::decide_service(out.desired.json(), state.seen.service.get());
   using enum plan::ChildDecision::Kind;
+  if (out.child.kind == kConflict) {
+    out.problem = {"ChildConflict", fmt::format("{}: delete it", out.child.conflict)};
+    out.requeue_after = plan::kConflictRetry;
+  }
   const auto& failure = state.seen.last_failure;
-  if ((decision.kind == kCreate || decision.kind == kPatch) && failure && failure->reason == kFailedService) {
-    draft.children = {failure->reason, failure->message};
-    // A plan with a failing write sends no requests, so the Ray job could not be followed.
-    if (const auto wait = plan::until_retry(failure, kFailedService, state.seen.now)) {
-      draft.changes.keeps_failure = true;
-      return draft.changes.requeue_within(*wait);
-    }
-  }
-  switch (decision.kind) {
-    case kCreate:
-      draft.changes.reasons.push_back(fmt::format("service {} is missing: creating it", name));
-      return add_action(Step::kService, plan::Action::create(kServices, std::move(desired)), kFailedService,
-                        {"CreatedService", "FailedToCreateService", fmt::format("Created the service {}", name),
-                         fmt::format("Failed to create the service {}", name)},
-                        draft);
-    case kPatch:
-      draft.changes.reasons.push_back(
-          fmt::format("service {} does not select the head of {}: updating it", name, live->key.name));
-      return add_action(Step::kService,
-                        plan::Action::patch(kServices, desired.key(), decision.patch, {.uid = state.seen.service->uid}),
-                        kFailedService,
-                        {"UpdatedService", "FailedToUpdateService", fmt::format("Updated the service {}", name),
-                         fmt::format("Failed to update the service {}", name)},
-                        draft);
-    case kConflict:
-      draft.children = {"ChildConflict", fmt::format("{}: delete it", decision.conflict)};
-      return draft.changes.requeue_within(plan::kConflictRetry);
-    case kNone:
-    case kWait:
-      return;
-  }
+  const bool writes = out.child.kind == kCreate || out.child.kind == kPatch;
+  if (!writes || !failure || failure->reason != kFailedService) return out;
+  out.problem = {failure->reason, failure->message};
+  // A plan with a failing write sends no requests, so the Ray job could not be followed.
+  out.requeue_after = plan::until_retry(failure, kFailedService, state.seen.now);
+  out.keeps_failure = out.requeue_after.has_value();
+  if (out.keeps_failure) out.child = {};
+  return out;
 }
 
 }  // namespace tpuslice::rayjob

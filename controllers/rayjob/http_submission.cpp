@@ -1,12 +1,10 @@
 #include "controllers/rayjob/http_submission.h"
 
 #include <algorithm>
-#include <utility>
 
 #include <fmt/format.h>
 
 #include "controllers/rayjob/head.h"
-#include "controllers/rayjob/rules/rayjob_labels.h"
 #include "controllers/rayjob/submission.h"
 
 namespace tpuslice::rayjob {
@@ -41,38 +39,27 @@ HttpSubmission find_submission(const RayJobState& state) {
   return {last->request.attempt, last};
 }
 
-void keep_answer(const HttpSubmission& last, Draft& draft) {
-  if (last.answer != nullptr) draft.changes.requests.push_back(last.answer->request);
-}
-
-std::string submit_over_http(const RayJobState& state, const HttpSubmission& last, Draft& draft) {
-  if (last.answer != nullptr && last.answer->ok()) {
-    draft.status.job = ray::kPending;
-    draft.changes.reasons.push_back(fmt::format("Ray job {} is submitted", state.status.job_id));
-    return {};
+SubmissionDecision decide_submission(const RayJobState& state, const HttpSubmission& last) {
+  SubmissionDecision out;
+  if (last.answer != nullptr) {
+    if (last.answer->ok()) return {.accepted = true};
+    if (is_refusal(last.answer->status)) {
+      return {.refusal = fmt::format("Ray refused the job: {}", ray::explain(*last.answer))};
+    }
+    out.problem = fmt::format("submission: {}", ray::explain(*last.answer));
   }
-  if (last.answer != nullptr && is_refusal(last.answer->status)) {
-    fail(state, kSubmissionFailed, fmt::format("Ray refused the job: {}", ray::explain(*last.answer)), draft);
-    return {};
-  }
-  const std::string problem =
-      last.answer == nullptr ? std::string() : fmt::format("submission: {}", ray::explain(*last.answer));
-  if (state.refusal) return problem;
+  if (state.refusal) return out;
   const Result<Json> submission = build_submission(state.spec, state.status.job_id);
-  if (!submission) {
-    fail(state, kSubmissionFailed, submission.error().message(), draft);
-    return {};
-  }
+  if (!submission) return {.refusal = submission.error().message()};
   if (last.answer != nullptr) {
     const Timestamp due = last.answer->received + retry_interval(state, last.answered);
     if (state.seen.now < due) {
-      draft.changes.requeue_within(due - state.seen.now);
-      return problem;
+      out.requeue_after = due - state.seen.now;
+      return out;
     }
   }
-  std::erase_if(draft.changes.requests, [](const plan::WorkloadRequest& request) { return request.name == kSubmit; });
-  draft.changes.requests.push_back(ray::submit_job(*find_dashboard(state), *submission, last.answered + 1));
-  return problem;
+  out.request = ray::submit_job(*find_dashboard(state), *submission, last.answered + 1);
+  return out;
 }
 
 }  // namespace tpuslice::rayjob

@@ -4,6 +4,7 @@
 // response may have been carried out.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "controllers/rayjob/rayjob_state.h"
@@ -17,13 +18,16 @@ struct HttpSubmission {
 /// None in other modes, and once the job was seen.
 [[nodiscard]] HttpSubmission find_submission(const RayJobState& state);
 
-/// Puts the POST that was answered into this plan's requests too: WorkloadClient keeps its answer and does not send it
-/// again.
-void keep_answer(const HttpSubmission& last, Draft& draft);
+/// The POST that is wanted, or what the last one came to.
+struct SubmissionDecision {
+  bool accepted = false;     ///< Ray has accepted the job.
+  std::string refusal = {};  ///< Why Ray will never accept it; empty otherwise.
+  std::string problem = {};  ///< Why the last POST may not have been carried out; empty if there is no such POST.
+  std::optional<plan::WorkloadRequest> request = {};  ///< The POST that is wanted now.
+  std::optional<Duration> requeue_after = {};         ///< Until the next POST.
+};
 
-/// Adds the POST that is wanted now to the requests of the plan. A job that Ray has accepted is PENDING; one that Ray
-/// refuses fails with SubmissionFailed. Returns why the last POST may not have been carried out; empty if there is no
-/// such POST.
-[[nodiscard]] std::string submit_over_http(const RayJobState& state, const HttpSubmission& last, Draft& draft);
+/// For a job that Ray does not know, whose last POST is `last`.
+[[nodiscard]] SubmissionDecision decide_submission(const RayJobState& state, const HttpSubmission& last);
 
 }  // namespace tpuslice::rayjob

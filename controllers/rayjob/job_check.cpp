@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -25,24 +26,29 @@ Timestamp time_of(std::int64_t milliseconds, Timestamp now) {
 
 }  // namespace
 
-JobCheck check_job(const RayJobState& state, const SubmitterState& submitter, std::int64_t submissions, Draft& draft) {
+JobCheck check_job(const RayJobState& state, const SubmitterState& submitter, std::int64_t submissions) {
   using Kind = JobCheck::Kind;
   const std::optional<ray::Dashboard> dashboard = find_dashboard(state);
   if (!dashboard) {
     return {Kind::kUnreachable, fmt::format("the head pod of RayCluster {} has no address", state.status.cluster_name)};
   }
-  plan::WorkloadRequest request = ray::get_job(*dashboard, state.status.job_id, state.options.poll);
+  JobCheck out;
+  out.request = ray::get_job(*dashboard, state.status.job_id, state.options.poll);
   // Another request whenever the facts by which an answer is judged have changed.
-  request.attempt = submissions * 4 + (submitter.done() ? 2 : 0) + (state.status.job.empty() ? 0 : 1);
-  const plan::WorkloadAnswer* answer = state.seen.answers.to(request);
-  draft.changes.requests.push_back(std::move(request));
-  if (answer == nullptr) return {};
-  if (answer->status == 404) return {Kind::kNotFound};
-  if (std::optional<ray::JobInfo> info = ray::job_info(*answer)) {
-    if (!info->status.empty()) return {Kind::kFound, {}, *std::move(info)};
-    return {Kind::kUnreachable, "the dashboard reports a status that Ray does not have"};
+  out.request->attempt = submissions * 4 + (submitter.done() ? 2 : 0) + (state.status.job.empty() ? 0 : 1);
+  const plan::WorkloadAnswer* answer = state.seen.answers.to(*out.request);
+  if (answer == nullptr) return out;
+  std::optional<ray::JobInfo> info = ray::job_info(*answer);
+  if (answer->status == 404) {
+    out.kind = Kind::kNotFound;
+  } else if (info && !info->status.empty()) {
+    out.kind = Kind::kFound;
+    out.info = *std::move(info);
+  } else {
+    out.kind = Kind::kUnreachable;
+    out.problem = info ? "the dashboard reports a status that Ray does not have" : ray::explain(*answer);
   }
-  return {Kind::kUnreachable, ray::explain(*answer)};
+  return out;
 }
 
 void record(const ray::JobInfo& info, Timestamp now, RayJobStatus& status) {

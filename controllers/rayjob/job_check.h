@@ -1,6 +1,7 @@
 // What the dashboard says about the Ray job.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "controllers/ray/dashboard.h"
@@ -21,11 +22,11 @@ struct JobCheck {
   Kind kind = Kind::kNoAnswer;
   std::string problem = {};
   ray::JobInfo info = {};
+  std::optional<plan::WorkloadRequest> request = {};  ///< The GET; nothing without a dashboard.
 };
 
-/// Adds the GET to the requests of the plan, and returns its result. `submissions`: answered POSTs.
-[[nodiscard]] JobCheck check_job(const RayJobState& state, const SubmitterState& submitter, std::int64_t submissions,
-                                 Draft& draft);
+/// `submissions`: answered POSTs.
+[[nodiscard]] JobCheck check_job(const RayJobState& state, const SubmitterState& submitter, std::int64_t submissions);
 
 /// Writes status, message and times of the job into the status. A job does not go back to an earlier status, and its
 /// last one is final, whatever the dashboard answers: a user's pod must not cause a write with each answer.

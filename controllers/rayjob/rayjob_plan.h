@@ -7,9 +7,6 @@
 
 namespace tpuslice::rayjob {
 
-/// One function for each state (status.jobDeploymentStatus). A state changes by what was observed, never by what the
-/// plan is about to do, so a plan that fails half-way is repeated in its state.
-///
 /// Empty for a RayJob that spec.managedBy assigns to another controller. An invalid spec is not begun: the state is
 /// ValidationFailed until it is corrected. A RayJob that has begun is followed to its end, or to its
 /// suspension, whatever its spec says now; for an invalid one no child is created.

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "controllers/plan/child.h"
 #include "controllers/ray/dashboard.h"
 #include "controllers/raycluster/pod_environment.h"
 #include "controllers/raycluster/rules/raycluster_labels.h"
@@ -179,40 +180,32 @@ SubmitterState submitter_state(const RayJobState& state) {
   return {};
 }
 
-bool ensure_submitter(const RayJobState& state, Draft& draft) {
-  if (state.seen.submitter == nullptr && state.refusal) return false;
-  const Result<Object> desired = build_submitter(state, state.usable_cluster()->object());
-  if (!desired) {
-    draft.children = {"InvalidSpec", desired.error().message()};
-    draft.status.message = draft.children.message;
-    return false;
-  }
+SubmitterDecision decide_submitter(const RayJobState& state) {
+  using Kind = SubmitterDecision::Kind;
+  const JobView* live = state.seen.submitter.get();
+  if (live == nullptr && state.refusal) return {};
+  Result<Object> desired = build_submitter(state, state.usable_cluster()->object());
+  if (!desired) return {.problem = {"InvalidSpec", desired.error().message()}};
   const std::string name = desired->key().to_string();
   if (state.owns_submitter()) {
-    if (!state.seen.submitter->deleting()) return true;
-    draft.children = {"SubmitterPending", fmt::format("job {} is being deleted, and is then created again", name)};
-  } else if (state.seen.submitter == nullptr) {
+    if (!live->deleting()) return {Kind::kExists};
+    return {.problem = {"SubmitterPending", fmt::format("job {} is being deleted, and is then created again", name)}};
+  }
+  if (live == nullptr) {
     const auto& failure = state.seen.last_failure;
     const bool failed = failure && failure->reason == kFailedSubmitter;
-    draft.children = {failed ? failure->reason : "SubmitterPending",
-                      failed ? failure->message : fmt::format("job {} is being created", name)};
-    draft.changes.reasons.push_back(fmt::format("job {} is missing: creating it, to submit the Ray job", name));
-    add_action(
-        Step::kSubmitter, plan::Action::create(kJobs, *desired), kFailedSubmitter,
-        {"CreatedRayJobSubmitter", "FailedToCreateRayJobSubmitter", fmt::format("Created Kubernetes Job {}", name),
-         fmt::format("Failed to create Kubernetes Job {}", name)},
-        draft);
-  } else if (plan::ownership(desired->json(), state.seen.submitter->controller) == plan::Ownership::kOther) {
-    draft.children = {"ChildConflict",
-                      fmt::format("{}: delete it, or rename the RayJob",
-                                  plan::describe_owner(desired->json(), state.seen.submitter->controller))};
-    draft.changes.reasons.push_back(draft.children.message);
-    draft.changes.requeue_within(plan::kConflictRetry);
-  } else {
-    draft.children = {"SubmitterPending", fmt::format("job {} of an earlier RayJob is being deleted", name)};
+    return {.kind = Kind::kCreate,
+            .desired = *std::move(desired),
+            .problem = failed ? Problem{failure->reason, failure->message}
+                              : Problem{"SubmitterPending", fmt::format("job {} is being created", name)}};
   }
-  draft.status.message = draft.children.message;
-  return false;
+  if (plan::ownership(desired->json(), live->controller) == plan::Ownership::kOther) {
+    return {.kind = Kind::kConflict,
+            .problem = {"ChildConflict", fmt::format("{}: delete it, or rename the RayJob",
+                                                     plan::describe_owner(desired->json(), live->controller))},
+            .requeue_after = plan::kConflictRetry};
+  }
+  return {.problem = {"SubmitterPending", fmt::format("job {} of an earlier RayJob is being deleted", name)}};
 }
 
 }  // namespace tpuslice::rayjob

@@ -2,6 +2,9 @@
 // (SidecarMode).
 #pragma once
 
+#include <optional>
+#include <string>
+
 #include "controllers/rayjob/rayjob_state.h"
 
 namespace tpuslice::rayjob {
@@ -31,12 +34,26 @@ struct SubmitterState {
   /// kAborted: "Reason: BackoffLimitExceeded. Message: ...". kHeadLost: what is lost.
   std::string problem = {};
 
-  /// False only while the submitter runs. A missing Job is created by ensure_submitter().
+  /// False only while the submitter runs. A missing Job is created by decide_submitter().
   [[nodiscard]] bool done() const { return kind != Kind::kActive; }
 };
 [[nodiscard]] SubmitterState submitter_state(const RayJobState& state);
 
-/// Creates the Job if there is none. True if there is one.
-bool ensure_submitter(const RayJobState& state, Draft& draft);
+/// What is done about the Job.
+struct SubmitterDecision {
+  enum class Kind : std::uint8_t {
+    kNone,      ///< Nothing; see `problem`.
+    kExists,    ///< It is there: the Ray job runs.
+    kCreate,    ///< See `desired`.
+    kConflict,  ///< Another object has its name.
+    kDelete,
+  };
+  Kind kind = Kind::kNone;
+  Object desired = {};
+  Problem problem = {};  ///< Why it does not exist.
+  std::optional<Duration> requeue_after = {};
+};
+/// The Job is created if there is none. The cluster is usable.
+[[nodiscard]] SubmitterDecision decide_submitter(const RayJobState& state);
 
 }  // namespace tpuslice::rayjob

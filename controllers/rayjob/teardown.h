@@ -1,18 +1,23 @@
 // The end of an attempt by suspension or retry: the states Suspending and Retrying.
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "controllers/rayjob/rayjob_state.h"
 
 namespace tpuslice::rayjob {
 
-void begin_suspension(Draft& draft);
+/// The cluster is the RayJob's own, and is not being deleted.
+[[nodiscard]] bool can_delete_cluster(const RayJobState& state);
 
-/// Deletes the cluster, unless it is one that spec.clusterSelector names, and the submitter. The attempt is over when
-/// both and all pods of the cluster are gone: the next attempt needs their nodes. Returns whether it is over; nothing
-/// of it is then left in the status.
-bool tear_down(const RayJobState& state, Draft& draft);
-
-/// Deletes the cluster of the RayJob, unless it is being deleted.
-void delete_cluster(const RayJobState& state, std::string_view why, Draft& draft);
+/// The attempt is over when the cluster, all of its pods and the submitter are gone: the next attempt needs their
+/// nodes. A cluster that spec.clusterSelector names is kept.
+struct TeardownDecision {
+  bool delete_cluster = false;
+  bool delete_submitter = false;
+  std::vector<std::string> remaining;  ///< Names of what is left of the attempt; empty once it is over.
+};
+[[nodiscard]] TeardownDecision decide_teardown(const RayJobState& state);
 
 }  // namespace tpuslice::rayjob

@@ -16,6 +16,7 @@
 #include "tests/laws/laws.h"
 #include "tests/laws/rayjob_generator.h"
 #include "tests/laws/rayjob_violations.h"
+#include "tests/support/plan_matchers.h"
 
 namespace tpuslice::rayjob {
 namespace {
@@ -378,7 +379,7 @@ TEST_F(RayJobLaws, WhatADashboardOrAClusterSaysDoesNotMakeAPlanLarge) {
       if (!world.job_id().empty()) world.ray.set_job(world.job_id(), generator.chance(80) ? "RUNNING" : "FAILED", text);
       const Plan plan = plan_of(world);
       ASSERT_THAT(violations(world, plan), IsEmpty());
-      for (const plan::EventIntent& event : plan.events) EXPECT_LE(event.message.size(), 8U << 10U);
+      for (const plan::EventIntent& event : events_of(plan)) EXPECT_LE(event.message.size(), 8U << 10U);
       EXPECT_LE(plan.reason.size(), 4U << 10U);
       world.apply(plan);
       world.answer();

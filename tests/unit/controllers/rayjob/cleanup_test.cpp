@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "controllers/rayjob/render.h"
 #include "controllers/rayjob/rules/rayjob_labels.h"
 #include "tests/support/plan_matchers.h"
 #include "tests/unit/controllers/rayjob/world.h"
@@ -12,6 +13,8 @@ namespace {
 
 using testing::ElementsAre;
 using testing::IsEmpty;
+using testing::Pair;
+using testing::SizeIs;
 using namespace std::chrono_literals;
 
 struct CleanupCase {
@@ -69,7 +72,8 @@ INSTANTIATE_TEST_SUITE_P(
                         "SUCCEEDED", "Complete", DeletionPolicy::kNone}),
     [](const auto& test) { return std::string(test.param.name); });
 
-World finished(const Json& spec) {
+/// The next plan finishes the RayJob.
+World about_to_finish(const Json& spec) {
   World world(a_rayjob(spec));
   world.run();
   world.start_cluster();
@@ -79,6 +83,11 @@ World finished(const Json& spec) {
   world.advance(3s);
   world.step();
   world.answer();
+  return world;
+}
+
+World finished(const Json& spec) {
+  World world = about_to_finish(spec);
   world.step();
   EXPECT_EQ(world.state(), "Complete SUCCEEDED");
   world.take_events();
@@ -114,6 +123,15 @@ TEST(FinishedRayJob, DeletesItself) {
         {{"deletionRules", Json::array({{{"policy", "DeleteSelf"}, {"condition", {{"jobStatus", "SUCCEEDED"}}}}})}}}});
   world.run();
   EXPECT_TRUE(world.gone());
+}
+
+TEST(FinishedRayJob, IsCounted) {
+  World world = about_to_finish(Json::object());
+  const plan::Plan plan = world.step();
+  ASSERT_THAT(plan.measurements, SizeIs(1));
+  EXPECT_EQ(plan.measurements[0].name, kFinishedRayJobs.name);
+  EXPECT_THAT(plan.measurements[0].labels, ElementsAre(Pair("result", "Complete")));
+  EXPECT_THAT(world.plan().measurements, IsEmpty());
 }
 
 TEST(FinishedRayJob, IsNotFollowedAnyMore) {

@@ -134,6 +134,8 @@ void World::apply(const plan::Plan& plan, std::size_t actions) {
       if (action.kind == plan::ActionKind::kCreate) create(action);
       if (action.kind == plan::ActionKind::kPatch) patch(action);
       if (action.kind == plan::ActionKind::kDelete) remove(action);
+      if (action.events == nullptr) continue;
+      events_.insert(events_.end(), action.events->on_success.begin(), action.events->on_success.end());
     }
   }
   if (plan.status) {
@@ -347,12 +349,7 @@ std::vector<std::string> World::take_requests() { return std::exchange(sent_, {}
 
 std::vector<std::string> World::take_events() {
   std::vector<std::string> out;
-  for (; taken_events_ < events_.size(); ++taken_events_) {
-    const plan::EventIntent& event = events_[taken_events_];
-    // A Warning of an action that was carried out is not sent.
-    if (event.after && event.type == plan::EventType::kWarning) continue;
-    out.push_back(event.reason);
-  }
+  for (; taken_events_ < events_.size(); ++taken_events_) out.push_back(events_[taken_events_].reason);
   return out;
 }
 
