@@ -22,7 +22,7 @@ struct Decisions {
   plan::ChildDecision leader_set;
   GroupDeletions deletions;                   ///< Restarts and updates.
   std::vector<ExhaustedGroup> exhausted;      ///< Failed groups that are not restarted.
-  std::vector<GroupChildren> group_children;  ///< Of the other groups.
+  std::vector<GroupChildren> group_children;  ///< Children of the other groups.
   std::vector<Revision> expired_revisions;
   std::optional<Duration> requeue_after;  ///< End of back-offs and of Options::stuck_after.
   /// A write of the rollout failed, and groups need something: this plan is about existing groups only.

@@ -1,6 +1,7 @@
 // Children of a group: its worker set, and its service if each group has one.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -48,9 +49,9 @@ struct GroupChildren {
   [[nodiscard]] bool has_writes() const;
 };
 
-/// Creates or repairs the children of groups with a live leader, from the revision of that leader; no more than
-/// rules::kMaxCreatesPerPlan, about. Without groups in `deletions` and groups of the revision `without`, which may be
-/// empty. Groups whose children are up to date are left out.
+/// Creates or repairs the children of groups with a live leader, from the revision of that leader, until
+/// rules::kMaxCreatesPerPlan children are decided. Groups in `deletions`, groups of the revision `without` unless it is
+/// empty, and groups whose children are up to date are left out.
 [[nodiscard]] std::vector<GroupChildren> decide_group_children(const LeaderWorkerSetState& state,
                                                                const GroupDeletions& deletions,
                                                                const std::string& without);

@@ -25,7 +25,8 @@ struct LeaderWorkerSetState {
   const std::vector<Group> groups;
   const std::map<std::string_view, const ServiceView*> services;  ///< By name.
 
-  // From the live leader set, limited to the replicas and surge of the largest set, since users may edit it; 0 without.
+  // Replicas and partition of the live leader set, limited to the replicas and surge of the largest set, since users
+  // may edit it; 0 if it does not exist.
   [[nodiscard]] int leader_replicas() const;
   [[nodiscard]] int partition() const;
 

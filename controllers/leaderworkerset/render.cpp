@@ -296,7 +296,8 @@ class Renderer {
   const Decisions& decisions_;
   plan::Changes changes_;
   std::vector<Problem> problems_;
-  std::shared_ptr<const Typed<LeaderWorkerSetSpec>> shared_set_;  ///< Of bodies that are built later; null until used.
+  /// The set, for bodies that are built when they are sent; null until used.
+  std::shared_ptr<const Typed<LeaderWorkerSetSpec>> shared_set_;
 };
 
 /// Deletes the groups that a refused spec no longer asks for, which needs none of what it may be refused for. Nothing
