@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 
-#include "controllers/leaderworkerset/render.h"
 #include "controllers/leaderworkerset/rules/leaderworkerset_labels.h"
 
 namespace tpuslice::leaderworkerset {
@@ -22,12 +21,6 @@ constexpr const char* kUpdate = "Update";
 constexpr const char* kDelete = "Delete";
 
 ObjectReference reference(const PodView& pod) { return {"v1", "Pod", pod.key, pod.uid, pod.resource_version}; }
-
-EventIntent after(const ObjectKey& key, const ResourceType& type, EventIntent event) {
-  event.after = key;
-  event.after_type = type;
-  return event;
-}
 
 EventIntent related_to(ObjectReference object, EventIntent event) {
   event.related = std::move(object);
@@ -56,8 +49,7 @@ std::string update_failure(const LeaderWorkerSetSpec& spec, const Action& action
 
 EventIntent revision_created(const ObjectReference& revision, std::string_view key, RevisionOrigin origin) {
   const auto event = [&](std::string message) {
-    return after(revision.key, kControllerRevisions,
-                 related_to(revision, {EventType::kNormal, "CreatingRevision", kCreate, std::move(message), {}}));
+    return related_to(revision, {EventType::kNormal, "CreatingRevision", kCreate, std::move(message)});
   };
   switch (origin) {
     case RevisionOrigin::kNewSet:
@@ -71,20 +63,14 @@ EventIntent revision_created(const ObjectReference& revision, std::string_view k
 }
 
 EventIntent leader_set_created(const LeaderWorkerSetSpec& spec, const ObjectReference& revision) {
-  return after(spec.key, kStatefulSets,
-               related_to(revision, {EventType::kNormal,
-                                     "GroupsProgressing",
-                                     kCreate,
-                                     fmt::format("Created leader statefulset {}", spec.key.name),
-                                     {}}));
+  std::string message = fmt::format("Created leader statefulset {}", spec.key.name);
+  return related_to(revision, {EventType::kNormal, "GroupsProgressing", kCreate, std::move(message)});
 }
 
-EventIntent groups_updating(const LeaderWorkerSetSpec& spec, std::int64_t first, std::int64_t last,
-                            const ObjectReference& revision) {
+EventIntent groups_updating(std::int64_t first, std::int64_t last, const ObjectReference& revision) {
   std::string message = first == last ? fmt::format("Updating replica {}", first)
                                       : fmt::format("Updating replicas {} to {} (inclusive)", first, last);
-  return after(spec.key, kStatefulSets,
-               related_to(revision, {EventType::kNormal, "GroupsUpdating", kUpdate, std::move(message), {}}));
+  return related_to(revision, {EventType::kNormal, "GroupsUpdating", kUpdate, std::move(message)});
 }
 
 EventIntent surge_groups_deleted(const LeaderWorkerSetSpec& spec, std::int64_t first, std::int64_t last) {
@@ -92,14 +78,12 @@ EventIntent surge_groups_deleted(const LeaderWorkerSetSpec& spec, std::int64_t f
   std::string message = first == last
                             ? fmt::format("deleting surge replica {}-{}", set, first)
                             : fmt::format("deleting surge replicas from {}-{} to {}-{}", set, first, set, last);
-  return after(spec.key, kStatefulSets, {EventType::kNormal, "GroupsProgressing", kDelete, std::move(message), {}});
+  return {EventType::kNormal, "GroupsProgressing", kDelete, std::move(message)};
 }
 
 EventIntent worker_set_created(const PodView& leader) {
   std::string message = fmt::format("Created worker statefulset for leader pod {}", leader.key.name);
-  return after(
-      leader.key, kStatefulSets,
-      related_to(reference(leader), {EventType::kNormal, "GroupsProgressing", kCreate, std::move(message), {}}));
+  return related_to(reference(leader), {EventType::kNormal, "GroupsProgressing", kCreate, std::move(message)});
 }
 
 EventIntent group_recreated(const PodView& leader, int group, const GroupFailure& failure) {
@@ -108,22 +92,17 @@ EventIntent group_recreated(const PodView& leader, int group, const GroupFailure
       failure.pod.empty()
           ? fmt::format("Deleted leader pod {} to recreate group {}: {}", name, group, failure.cause)
           : fmt::format("Worker pod {} failed, deleted leader pod {} to recreate group {}", failure.pod, name, group);
-  return after(leader.key, kPods,
-               related_to(reference(leader), {EventType::kNormal, "RecreateGroup", kDelete, std::move(message), {}}));
+  return related_to(reference(leader), {EventType::kNormal, "RecreateGroup", kDelete, std::move(message)});
 }
 
 EventIntent condition_changed(std::string_view reason, std::string_view message, int ready, int replicas) {
-  return {EventType::kNormal,
-          std::string(reason),
-          kUpdate,
-          fmt::format("{}, with {} groups ready of total {} groups", message, ready, replicas),
-          {}};
+  return {EventType::kNormal, std::string(reason), kUpdate,
+          fmt::format("{}, with {} groups ready of total {} groups", message, ready, replicas)};
 }
 
 EventIntent write_failed(const LeaderWorkerSetSpec& spec, const Action& action, const PodView* leader) {
   const bool creates = action.kind == ActionKind::kCreate;
-  EventIntent event{EventType::kWarning, std::string(creates ? kFailedCreate : kFailedUpdate), kDelete, {}, action.key};
-  event.after_type = action.type;
+  EventIntent event{EventType::kWarning, std::string(creates ? kFailedCreate : kFailedUpdate), kDelete, {}};
   if (leader != nullptr) event.related = reference(*leader);
   switch (action.kind) {
     case ActionKind::kCreate:

@@ -1,4 +1,4 @@
-// Events of a LeaderWorkerSet: types, reasons, actions, messages and related objects as upstream.
+// Events of a LeaderWorkerSet, with types, reasons, actions, messages and related objects as upstream; its counter.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +11,10 @@
 #include "controllers/plan/plan.h"
 
 namespace tpuslice::leaderworkerset {
+
+/// Counted once the leader of the group is deleted.
+inline const plan::Counter kGroupRestarts{"tpuslice_leaderworkerset_restarts_total",
+                                          "Group restarts of LeaderWorkerSets."};
 
 /// Why a revision is created.
 enum class RevisionOrigin : std::uint8_t { kNewSet, kUpdatedSet, kDeletedRevision };
@@ -25,7 +29,7 @@ enum class RevisionOrigin : std::uint8_t { kNewSet, kUpdatedSet, kDeletedRevisio
 
 /// The event after the patch of the leader set that lowers the partition to `first`: groups `first` to `last` are
 /// updated.
-[[nodiscard]] plan::EventIntent groups_updating(const LeaderWorkerSetSpec& spec, std::int64_t first, std::int64_t last,
+[[nodiscard]] plan::EventIntent groups_updating(std::int64_t first, std::int64_t last,
                                                 const plan::ObjectReference& revision);
 
 /// The event after the patch of the leader set that lowers the replicas to `first`: groups `first` to `last` are

@@ -1,32 +1,46 @@
 #include "controllers/leaderworkerset/group_children.h"
 
 #include <algorithm>
-#include <optional>
+#include <map>
 #include <utility>
-
-#include <fmt/format.h>
 
 #include "controllers/leaderworkerset/drift.h"
 #include "controllers/leaderworkerset/placement.h"
 #include "controllers/leaderworkerset/rules/leaderworkerset_labels.h"
 #include "controllers/leaderworkerset/services.h"
-#include "controllers/leaderworkerset/worker_set.h"
 #include "controllers/plan/service.h"
+#include "tpu/rules/limits.h"
 
 namespace tpuslice::leaderworkerset {
 namespace {
 
-using plan::Action;
+using Kind = WorkerSetDecision::Kind;
 
-/// A node that is not in the store yet causes no event for this set.
-constexpr Duration kNodeRetry = std::chrono::seconds(1);
+/// The templates of revisions, each parsed once.
+class RevisionTemplates {
+ public:
+  explicit RevisionTemplates(const LeaderWorkerSetState& state) : state_(state) {}
+  /// Null if the revision does not exist.
+  [[nodiscard]] std::shared_ptr<const RevisionTemplate> find(const std::string& key);
 
-WriteOrProblem write(Action action, std::string reason) {
-  return {.write = PlannedWrite{std::move(action), std::move(reason)}};
-}
+ private:
+  const LeaderWorkerSetState& state_;
+  std::map<std::string, std::shared_ptr<const RevisionTemplate>, std::less<>> templates_;
+};
 
-WriteOrProblem problem(std::string reason, std::string message) {
-  return {.problem = {std::move(reason), std::move(message)}, .requeue_after = plan::kConflictRetry};
+std::shared_ptr<const RevisionTemplate> RevisionTemplates::find(const std::string& key) {
+  if (const auto known = templates_.find(key); known != templates_.end()) return known->second;
+  const Revision* revision = find_revision(state_.history.revisions, key);
+  if (revision == nullptr) return nullptr;
+  struct Owner {
+    Json groups;
+    RevisionTemplate revision;  ///< Borrows from `groups`.
+  };
+  const auto owner = std::make_shared<Owner>();
+  owner->groups = groups_of(revision->data, state_.seen.set.json());
+  owner->revision.group = GroupTemplate::read(owner->groups);
+  owner->revision.workers_are_slices = workers_are_slices(owner->revision.group);
+  return templates_.emplace(key, std::shared_ptr<const RevisionTemplate>(owner, &owner->revision)).first->second;
 }
 
 bool has_previous_leader(const StatefulSetView& set, const Group& group) {
@@ -41,159 +55,94 @@ bool has_drifted(const LeaderWorkerSetSpec& spec, const Group& group) {
          name->second != spec.key.name;
 }
 
-/// Decides on the worker set of one group.
-class WorkerSetDecider {
- public:
-  WorkerSetDecider(const LeaderWorkerSetSpec& spec, const LeaderWorkerSetObserved& seen, const Group& group,
-                   GroupTemplates& templates, std::shared_ptr<const RevisionTemplate> revision, const Leader& leader)
-      : spec_(spec),
-        observed_(seen),
-        group_(group),
-        templates_(templates),
-        revision_(std::move(revision)),
-        leader_(leader) {}
-
-  [[nodiscard]] WriteOrProblem decide() const {
-    if (group_.size == 1) return {};
-    if (group_.worker_set == nullptr) return create();
-    return group_.worker_set->deletion ? WriteOrProblem{} : repair();
+WorkerSetDecision create_worker_set(const LeaderWorkerSetState& state, const Group& group,
+                                    const RevisionTemplate& revision) {
+  const LeaderWorkerSetSpec& spec = state.spec;
+  if (const StatefulSetPtr& other = group.other_set; other != nullptr) {
+    // A watch event follows when it is gone.
+    if (other->deletion || has_previous_leader(*other, group)) return {};
+    return {Kind::kConflict};
   }
+  if (spec.startup == StartupPolicy::kLeaderReady && !group.leader->ready) return {};
+  if (!workers_follow_leader(spec, revision.group, group.leader->annotation(tpu::kSliceLeader))) return {Kind::kCreate};
+  const std::string& node_name = group.leader->node_name;
+  if (node_name.empty()) return {};
+  const std::vector<NodePtr>& nodes = state.seen.nodes;
+  const auto node = std::ranges::find(nodes, node_name, [](const NodePtr& each) { return each->key.name; });
+  if (node == nodes.end()) return {Kind::kNoNode};
+  const auto value = (*node)->labels.find(spec.topology_key);
+  if (value == (*node)->labels.end()) return {Kind::kNoTopology};
+  return {Kind::kCreate, {spec.topology_key, value->second}};
+}
 
- private:
-  [[nodiscard]] WriteOrProblem create() const {
-    if (const StatefulSetPtr& other = group_.other_set; other != nullptr) {
-      if (other->deletion || has_previous_leader(*other, group_)) return {};  // A watch event follows when it is gone.
-      return problem("WorkerSetConflict",
-                     fmt::format("StatefulSet {} does not belong to this set, so group {} has no workers: delete it",
-                                 other->key.name, group_.index));
-    }
-    if (spec_.startup == StartupPolicy::kLeaderReady && !group_.leader->ready) return {};
-    if (!follows_leader()) return create_in({});
-    const std::string& node_name = group_.leader->node_name;
-    if (node_name.empty()) return {};
-    const auto node = std::ranges::find(observed_.nodes, node_name, [](const NodePtr& each) { return each->key.name; });
-    if (node == observed_.nodes.end()) return {.requeue_after = kNodeRetry};
-    const auto value = (*node)->labels.find(spec_.topology_key);
-    if (value != (*node)->labels.end()) return create_in({spec_.topology_key, value->second});
-    return problem("NoTopology", fmt::format("node {} of leader {} has no label {}, the value of annotation {}",
-                                             node_name, leader_.name, spec_.topology_key, kExclusiveTopology));
+/// Whether to record the pods, to detect a pod that is deleted and recreated between two plans. For slices,
+/// controllers/slice does that.
+bool records_members(const LeaderWorkerSetSpec& spec, const Group& group, const RevisionTemplate& revision) {
+  return spec.restarts != RestartPolicy::kNone && group.complete() && !revision.workers_are_slices;
+}
+
+WorkerSetDecision repair_worker_set(const LeaderWorkerSetState& state, const GroupChildren& children) {
+  const Group& group = *children.group;
+  const StatefulSetView& live = *group.worker_set;
+  Json patch;
+  if (has_drifted(state.spec, group)) {
+    patch = restore_set(build_worker_set(state.spec, children.revision->group, children.leader), live,
+                        PodTemplate::kIgnore);
   }
-
-  [[nodiscard]] WriteOrProblem create_in(const Domain& domain) const {
-    const auto build = [spec = templates_.spec(), revision = revision_, leader = leader_, domain] {
-      return Result<Json>(build_worker_set(*spec, revision->group, leader, domain));
-    };
-    WriteOrProblem created = write(Action::create(kStatefulSets, {spec_.key.namespace_name, leader_.name}, build),
-                                   fmt::format("the worker set of group {} is missing: creating it", group_.index));
-    created.write->leader = group_.leader;
-    return created;
+  const bool drifted = !patch.is_null();
+  if (records_members(state.spec, group, *children.revision) && live.annotation(kMembers).empty()) {
+    patch["metadata"]["annotations"][std::string(kMembers)] = members_hash(group);
   }
+  if (patch.is_null()) return {};
+  return {drifted ? Kind::kRestore : Kind::kRecord, {}, std::move(patch)};
+}
 
-  [[nodiscard]] bool follows_leader() const {
-    return workers_follow_leader(spec_, revision_->group, group_.leader->annotation(tpu::kSliceLeader));
+WorkerSetDecision decide_worker_set(const LeaderWorkerSetState& state, const GroupChildren& children) {
+  const Group& group = *children.group;
+  if (group.size == 1) return {};
+  if (group.worker_set == nullptr) return create_worker_set(state, group, *children.revision);
+  return group.worker_set->deletion ? WorkerSetDecision{} : repair_worker_set(state, children);
+}
+
+GroupChildren decide_children(const LeaderWorkerSetState& state, const Group& group, RevisionTemplates& templates) {
+  GroupChildren out{.group = &group, .revision = templates.find(group.revision_key())};
+  if (out.revision == nullptr) return out;
+  out.leader = Leader::read(state.spec, *group.leader, group.index, out.revision->group);
+  if (out.revision->group.service_per_group) {
+    out.service =
+        plan::decide_headless_service(build_group_service(state.spec, out.leader), state.find_service(out.leader.name));
   }
-
-  [[nodiscard]] WriteOrProblem repair() const {
-    const StatefulSetView& live = *group_.worker_set;
-    Json patch;
-    if (has_drifted(spec_, group_)) {
-      patch = restore_set(build_worker_set(spec_, revision_->group, leader_), live, PodTemplate::kIgnore);
-    }
-    const bool drifted = !patch.is_null();
-    if (records_members() && live.annotation(kMembers).empty()) {
-      patch["metadata"]["annotations"][std::string(kMembers)] = members_hash(group_);
-    }
-    if (patch.is_null()) return {};
-    return write(Action::patch(kStatefulSets, live.key, std::move(patch), {.uid = live.uid}),
-                 drifted ? fmt::format("the worker set of group {} drifted: restoring it", group_.index)
-                         : fmt::format("group {} is complete: recording its pods", group_.index));
-  }
-
-  /// Whether to record the pods, to detect a pod that is deleted and recreated between two plans. For slices,
-  /// controllers/slice does that.
-  [[nodiscard]] bool records_members() const {
-    return spec_.restarts != RestartPolicy::kNone && group_.complete() && !revision_->workers_are_slices;
-  }
-
-  const LeaderWorkerSetSpec& spec_;
-  const LeaderWorkerSetObserved& observed_;
-  const Group& group_;
-  GroupTemplates& templates_;
-  const std::shared_ptr<const RevisionTemplate> revision_;
-  const Leader& leader_;
-};
+  out.worker_set = decide_worker_set(state, out);
+  return out;
+}
 
 }  // namespace
 
-std::shared_ptr<const RevisionTemplate> GroupTemplates::find(const std::string& key) {
-  if (const auto known = templates_.find(key); known != templates_.end()) return known->second;
-  const Revision* revision = find_revision(revisions_, key);
-  if (revision == nullptr) return nullptr;
-  struct Owner {
-    Json groups;
-    RevisionTemplate revision;  ///< Borrows from `groups`.
-  };
-  const auto owner = std::make_shared<Owner>();
-  owner->groups = groups_of(revision->data, set_.json());
-  owner->revision.group = GroupTemplate::read(owner->groups);
-  owner->revision.workers_are_slices = workers_are_slices(owner->revision.group);
-  return templates_.emplace(key, std::shared_ptr<const RevisionTemplate>(owner, &owner->revision)).first->second;
+std::size_t GroupChildren::size() const {
+  if (revision == nullptr) return 1;
+  return (service.kind == plan::ChildDecision::Kind::kNone ? 0U : 1U) + (worker_set.kind == Kind::kNone ? 0U : 1U);
 }
 
-std::shared_ptr<const LeaderWorkerSetSpec> GroupTemplates::spec() {
-  if (spec_ == nullptr) {
-    const auto set = std::make_shared<const Typed<LeaderWorkerSetSpec>>(set_);
-    spec_ = std::shared_ptr<const LeaderWorkerSetSpec>(set, &set->spec());
+bool GroupChildren::has_writes() const {
+  using Service = plan::ChildDecision::Kind;
+  return service.kind == Service::kCreate || service.kind == Service::kPatch || worker_set.kind == Kind::kCreate ||
+         worker_set.kind == Kind::kRestore || worker_set.kind == Kind::kRecord;
+}
+
+std::vector<GroupChildren> decide_group_children(const LeaderWorkerSetState& state, const GroupDeletions& deletions,
+                                                 const std::string& without) {
+  RevisionTemplates templates(state);
+  std::vector<GroupChildren> out;
+  std::size_t decided = 0;
+  for (const Group& group : state.groups) {
+    if (decided >= rules::kMaxCreatesPerPlan) break;
+    if (!group.has_live_leader() || deletions.contains(group.index)) continue;
+    if (!without.empty() && group.revision_key() == without) continue;
+    GroupChildren children = decide_children(state, group, templates);
+    decided += children.size();
+    if (children.size() > 0) out.push_back(std::move(children));
   }
-  return spec_;
-}
-
-std::vector<WriteOrProblem> decide_group_children(const LeaderWorkerSetSpec& spec, const LeaderWorkerSetObserved& seen,
-                                                  const ServicesByName& services, GroupTemplates& templates,
-                                                  const Group& group) {
-  const std::shared_ptr<const RevisionTemplate> revision = templates.find(group.revision_key());
-  if (revision == nullptr) {
-    return {{.problem = {"RevisionMissing",
-                         fmt::format("revision {} of group {} does not exist: delete pod {} to recreate the group",
-                                     group.revision_key(), group.index, group.leader->key.name)}}};
-  }
-  const Leader leader = Leader::read(spec, *group.leader, group.index, revision->group);
-  std::vector<WriteOrProblem> children;
-  if (revision->group.service_per_group)
-    children.push_back(decide_service(build_group_service(spec, leader), services));
-  children.push_back(WorkerSetDecider(spec, seen, group, templates, revision, leader).decide());
-  return children;
-}
-
-ServicesByName::ServicesByName(const std::vector<ServicePtr>& services) {
-  for (const ServicePtr& service : services) by_name_.emplace(service->key.name, service.get());
-}
-
-const ServiceView* ServicesByName::find(std::string_view name) const {
-  const auto found = by_name_.find(name);
-  return found == by_name_.end() ? nullptr : found->second;
-}
-
-WriteOrProblem decide_service(const Json& desired, const ServicesByName& services) {
-  using enum plan::ChildDecision::Kind;
-  const Object service(desired);
-  const std::string& name = service.key().name;
-  const ServiceView* const live = services.find(name);
-  plan::ChildDecision decision = plan::decide_headless_service(desired, live);
-  switch (decision.kind) {
-    case kNone:
-      return {};
-    case kWait:
-      return {.requeue_after = plan::kConflictRetry};  // A service of another owner causes no event for this set.
-    case kCreate:
-      return write(Action::create(kServices, service), fmt::format("service {} is missing: creating it", name));
-    case kPatch:
-      return write(Action::patch(kServices, live->key, std::move(decision.patch), {.uid = live->uid}),
-                   fmt::format("service {} drifted: restoring it", name));
-    case kConflict:
-      return problem("ServiceConflict", decision.conflict + ": delete or rename it");
-  }
-  return {};
+  return out;
 }
 
 }  // namespace tpuslice::leaderworkerset

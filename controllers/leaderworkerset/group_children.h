@@ -1,16 +1,16 @@
 // Children of a group: its worker set, and its service if each group has one.
 #pragma once
 
-#include <map>
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
-#include <string_view>
 #include <vector>
 
-#include "controllers/leaderworkerset/decisions.h"
-#include "controllers/leaderworkerset/groups.h"
-#include "controllers/leaderworkerset/observed.h"
-#include "controllers/leaderworkerset/revisions.h"
+#include "controllers/leaderworkerset/group_deletions.h"
+#include "controllers/leaderworkerset/leaderworkerset_state.h"
+#include "controllers/leaderworkerset/worker_set.h"
+#include "controllers/plan/child.h"
 
 namespace tpuslice::leaderworkerset {
 
@@ -20,41 +20,40 @@ struct RevisionTemplate {
   bool workers_are_slices = false;  ///< See placement.h.
 };
 
-/// What worker sets are built from. Shared, since they are built when they are sent.
-class GroupTemplates {
- public:
-  GroupTemplates(const std::vector<Revision>& revisions, const Typed<LeaderWorkerSetSpec>& set)
-      : revisions_(revisions), set_(set) {}
-  /// The template of a revision, parsed once; null if the revision does not exist.
-  [[nodiscard]] std::shared_ptr<const RevisionTemplate> find(const std::string& key);
-  /// The spec, with the object that it borrows from.
-  [[nodiscard]] std::shared_ptr<const LeaderWorkerSetSpec> spec();
-
- private:
-  const std::vector<Revision>& revisions_;
-  const Typed<LeaderWorkerSetSpec>& set_;
-  std::map<std::string, std::shared_ptr<const RevisionTemplate>, std::less<>> templates_;
-  std::shared_ptr<const LeaderWorkerSetSpec> spec_;  ///< Null until used.
+struct WorkerSetDecision {
+  enum class Kind : std::uint8_t {
+    kNone,        ///< It is up to date, or waits for a change that causes a watch event.
+    kCreate,      ///< There is none.
+    kRestore,     ///< It drifted: apply `patch`.
+    kRecord,      ///< The group is complete: `patch` records its pods.
+    kConflict,    ///< A StatefulSet of another owner has its name.
+    kNoNode,      ///< The node that the workers follow is not in the store yet.
+    kNoTopology,  ///< That node has no label with the domain.
+  };
+  Kind kind = Kind::kNone;
+  Domain domain = {};  ///< kCreate: the workers are placed there.
+  Json patch = {};     ///< A merge patch.
 };
 
-/// Borrows from the list.
-class ServicesByName {
- public:
-  explicit ServicesByName(const std::vector<ServicePtr>& services);
-  /// Null without one.
-  [[nodiscard]] const ServiceView* find(std::string_view name) const;
+struct GroupChildren {
+  const Group* group = nullptr;  ///< Never null; has a live leader.
+  /// Template of the revision of that leader. Shared, since worker sets are built when they are sent. Null if the
+  /// revision does not exist: then there are no decisions.
+  std::shared_ptr<const RevisionTemplate> revision = {};
+  Leader leader = {};
+  plan::ChildDecision service = {};
+  WorkerSetDecision worker_set = {};
 
- private:
-  std::map<std::string_view, const ServiceView*> by_name_;
+  /// Problems and children that are not up to date.
+  [[nodiscard]] std::size_t size() const;
+  [[nodiscard]] bool has_writes() const;
 };
 
-/// Creates or repairs the children of `group`, which has a leader, from the revision of that leader.
-[[nodiscard]] std::vector<WriteOrProblem> decide_group_children(const LeaderWorkerSetSpec& spec,
-                                                                const LeaderWorkerSetObserved& seen,
-                                                                const ServicesByName& services,
-                                                                GroupTemplates& templates, const Group& group);
-
-/// Creates or repairs the service `desired`.
-[[nodiscard]] WriteOrProblem decide_service(const Json& desired, const ServicesByName& services);
+/// Creates or repairs the children of groups with a live leader, from the revision of that leader, until
+/// rules::kMaxCreatesPerPlan children are decided. Groups in `deletions`, groups of the revision `without` unless it is
+/// empty, and groups whose children are up to date are left out.
+[[nodiscard]] std::vector<GroupChildren> decide_group_children(const LeaderWorkerSetState& state,
+                                                               const GroupDeletions& deletions,
+                                                               const std::string& without);
 
 }  // namespace tpuslice::leaderworkerset

@@ -22,6 +22,8 @@ struct Group {
   int size = 1;                 ///< Pods, by the group's own revision.
 
   [[nodiscard]] const std::string& revision_key() const;  ///< Revision of the leader; empty without one.
+  /// The leader exists and is not terminating.
+  [[nodiscard]] bool has_live_leader() const { return leader != nullptr && !leader->terminating(); }
   /// The leader is Ready and all workers are available.
   [[nodiscard]] bool ready() const;
   /// Leader and workers have that revision.

@@ -1,26 +1,20 @@
-// render: the Plan that carries out Decisions.
+// Renders decisions: actions, events, metrics and the status of a plan.
 #pragma once
 
-#include <string_view>
-#include <vector>
-
+#include "api/types/conditions.h"
 #include "controllers/leaderworkerset/decisions.h"
-#include "controllers/leaderworkerset/observed.h"
+#include "controllers/plan/plan.h"
 
 namespace tpuslice::leaderworkerset {
 
-// Action::failure_reason: of the desired revision, the shared service and the leader set of a set that has groups; of
-// other creates; of other patches and deletes.
-inline constexpr std::string_view kFailedRollout = "FailedRollout";
-inline constexpr std::string_view kFailedCreate = "FailedCreate";
-inline constexpr std::string_view kFailedUpdate = "FailedUpdate";
+[[nodiscard]] plan::Plan render(const LeaderWorkerSetState& state, const Decisions& decisions);
 
-/// One of the three.
-[[nodiscard]] bool is_failed_write(std::string_view reason);
+/// The plan for a spec that is refused: existing groups continue, and can be scaled down; the condition Accepted and an
+/// event report it.
+[[nodiscard]] plan::Plan render_refusal(const LeaderWorkerSetObserved& seen, const Problem& refusal);
 
-/// `leader_set`: null if it does not exist.
-[[nodiscard]] plan::Plan render(const LeaderWorkerSetSpec& spec, const LeaderWorkerSetObserved& seen,
-                                const std::vector<Group>& groups, const StatefulSetView* leader_set,
-                                Decisions decisions);
+/// The plan while a StatefulSet of another owner has the name of the leader set: a condition reports it. There is an
+/// event, unless the owner is an earlier LeaderWorkerSet of the same name, whose StatefulSet is being deleted.
+[[nodiscard]] plan::Plan render_conflict(const LeaderWorkerSetObserved& seen, const StatefulSetView& other);
 
 }  // namespace tpuslice::leaderworkerset

@@ -57,4 +57,10 @@ inline constexpr std::string_view kUpdateInProgress = "UpdateInProgress";
 /// Ours. False: children cannot be created, or groups are no longer restarted.
 inline constexpr std::string_view kGroupsHealthy = "tpuslice.dev/GroupsHealthy";
 
+// Action::failure_reason: of the desired revision, the shared service and the leader set of a set that has groups; of
+// other creates; of other patches and deletes.
+inline constexpr std::string_view kFailedRollout = "FailedRollout";
+inline constexpr std::string_view kFailedCreate = "FailedCreate";
+inline constexpr std::string_view kFailedUpdate = "FailedUpdate";
+
 }  // namespace tpuslice::leaderworkerset

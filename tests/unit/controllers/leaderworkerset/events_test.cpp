@@ -8,6 +8,7 @@
 
 #include "controllers/leaderworkerset/leaderworkerset_plan.h"
 #include "controllers/leaderworkerset/rules/leaderworkerset_labels.h"
+#include "tests/support/plan_matchers.h"
 #include "tests/unit/controllers/leaderworkerset/world.h"
 
 namespace tpuslice::leaderworkerset {
@@ -23,9 +24,9 @@ std::string text_of(const plan::EventIntent& event) {
 }
 
 /// Events that are recorded if the plan succeeds.
-std::vector<std::string> events_of(const plan::Plan& plan) {
+std::vector<std::string> normal_events_of(const plan::Plan& plan) {
   std::vector<std::string> out;
-  for (const plan::EventIntent& event : plan.events) {
+  for (const plan::EventIntent& event : plan::events_of(plan)) {
     EXPECT_FALSE(event.regarding) << "they are about the LeaderWorkerSet";
     if (event.type == plan::EventType::kNormal) out.push_back(text_of(event));
   }
@@ -35,8 +36,45 @@ std::vector<std::string> events_of(const plan::Plan& plan) {
 /// Events that are recorded if all writes fail.
 std::vector<std::string> warnings_of(const plan::Plan& plan) {
   std::vector<std::string> out;
-  for (const plan::EventIntent& event : plan.events) {
+  for (const plan::EventIntent& event : plan::events_of(plan)) {
     if (event.type == plan::EventType::kWarning) out.push_back(text_of(event));
+  }
+  return out;
+}
+
+std::string reasons_of(const std::vector<plan::EventIntent>& events) {
+  std::vector<std::string> reasons;
+  for (const plan::EventIntent& event : events) reasons.push_back(event.reason);
+  return fmt::format("{}", fmt::join(reasons, ", "));
+}
+
+/// "create StatefulSet serve: GroupsProgressing / FailedCreate" for each action: the reasons of its events after
+/// success and after failure.
+std::vector<std::string> events_of_actions(const plan::Plan& plan) {
+  std::vector<std::string> out;
+  for (const plan::Stage& stage : plan.stages) {
+    for (const plan::Action& action : stage.actions) {
+      out.push_back(fmt::format("{} {} {}", plan::verb_of(action), action.type.kind, action.key.name));
+      if (action.events == nullptr) continue;
+      out.back() +=
+          fmt::format(": {} / {}", reasons_of(action.events->on_success), reasons_of(action.events->on_failure));
+    }
+  }
+  return out;
+}
+
+/// "delete Pod serve-0" for each action whose success is counted as a restart.
+std::vector<std::string> counted_restarts(const plan::Plan& plan) {
+  EXPECT_THAT(plan.measurements, IsEmpty()) << "they would be counted whatever becomes of the actions";
+  std::vector<std::string> out;
+  for (const plan::Stage& stage : plan.stages) {
+    for (const plan::Action& action : stage.actions) {
+      if (action.events == nullptr) continue;
+      for (const plan::Measurement& measured : action.events->measurements) {
+        EXPECT_EQ(measured.name, kGroupRestarts.name);
+        out.push_back(fmt::format("{} {} {}", plan::verb_of(action), action.type.kind, action.key.name));
+      }
+    }
   }
   return out;
 }
@@ -59,7 +97,7 @@ void set_rollout(World& world, int replicas, int partition, const std::string& k
 
 TEST(LeaderWorkerSetEvents, NameWhatIsCreatedFirst) {
   const plan::Plan plan = first_plan();
-  EXPECT_THAT(events_of(plan),
+  EXPECT_THAT(normal_events_of(plan),
               ElementsAre("Normal CreatingRevision Create: Creating revision with key 579d85486f for a newly created "
                           "LeaderWorkerSet",
                           "Normal GroupsProgressing Create: Created leader statefulset serve",
@@ -69,56 +107,96 @@ TEST(LeaderWorkerSetEvents, NameWhatIsCreatedFirst) {
               ElementsAre("Warning FailedCreate Create: Failed to create ControllerRevision serve-579d85486f-1:",
                           "Warning FailedCreate Create: Failed to create headless service for error:",
                           "Warning FailedCreate Create: Failed to create leader statefulset serve:"));
-  EXPECT_EQ(plan.events.front().related->kind, "ControllerRevision");
+  EXPECT_EQ(plan::events_of(plan).front().related->kind, "ControllerRevision");
 }
 
 TEST(LeaderWorkerSetEvents, NameTheLeaderOfANewWorkerSet) {
   World serve = stable_world();
   serve.drop_stateful_set("serve-1");
   const plan::Plan plan = serve.plan();
-  EXPECT_THAT(events_of(plan),
+  EXPECT_THAT(normal_events_of(plan),
               Contains("Normal GroupsProgressing Create: Created worker statefulset for leader pod serve-1"));
   EXPECT_THAT(warnings_of(plan), ElementsAre("Warning FailedCreate Create: Failed to create worker statefulset for "
                                              "leader pod serve-1:"));
-  for (const plan::EventIntent& event : plan.events) {
-    if (!event.after) continue;
-    EXPECT_EQ(event.after_type, kStatefulSets) << "its service may have the same name";
-    EXPECT_EQ(event.related->uid, "uid-of-serve-1");
-  }
+  ASSERT_THAT(events_of_actions(plan), ElementsAre("create StatefulSet serve-1: GroupsProgressing / FailedCreate"));
+  const plan::ActionEvents& events = *plan.stages[0].actions[0].events;
+  EXPECT_EQ(events.on_success[0].related->uid, "uid-of-serve-1");
+  EXPECT_EQ(events.on_failure[0].related->uid, "uid-of-serve-1");
+}
+
+TEST(LeaderWorkerSetEvents, AreOfTheWorkerSetAndNotOfTheServiceWithItsName) {
+  World serve(a_set("serve").replicas(1).size(2).set("/spec/networkConfig/subdomainPolicy", "UniquePerReplica"));
+  serve.drop_stateful_set("serve-0");
+  EXPECT_THAT(events_of_actions(serve.plan()),
+              ElementsAre("create Service serve-0:  / FailedCreate",
+                          "create StatefulSet serve-0: GroupsProgressing / FailedCreate"));
+}
+
+TEST(LeaderWorkerSetEvents, AreOfTheActionThatTheyAreAbout) {
+  const plan::Plan first = first_plan();
+  EXPECT_THAT(events_of_actions(first),
+              ElementsAre("create ControllerRevision serve-579d85486f-1: CreatingRevision / FailedCreate",
+                          "create Service serve:  / FailedCreate",
+                          "create StatefulSet serve: GroupsProgressing / FailedCreate"));
+  EXPECT_EQ(reasons_of(first.events), "GroupsProgressing") << "the condition, whatever becomes of the actions";
+  World scaled_down = stable_world();
+  set_rollout(scaled_down, 3, 0);
+  EXPECT_THAT(events_of_actions(scaled_down.plan()),
+              ElementsAre("patch StatefulSet serve: GroupsProgressing / FailedUpdate"));
+}
+
+TEST(LeaderWorkerSetEvents, CountARestartOnceTheLeaderIsDeleted) {
+  World serve = stable_world();
+  serve.change_pod("serve-0-1", [](PodView& pod) { pod.restarted = true; });
+  const plan::Plan restart = serve.plan();
+  EXPECT_THAT(events_of_actions(restart),
+              ElementsAre("patch StatefulSet serve:  / FailedUpdate", "delete StatefulSet serve-0:  / FailedUpdate",
+                          "delete Pod serve-0: RecreateGroup / FailedUpdate", "delete Pod serve-0-1"));
+  EXPECT_THAT(counted_restarts(restart), ElementsAre("delete Pod serve-0"));
+}
+
+TEST(LeaderWorkerSetEvents, DoNotCountAnUpdateAsARestart) {
+  World serve(a_set("serve").replicas(1).size(1));
+  static_cast<void>(serve.plan());
+  const std::string second = serve.add_update("second");
+  set_rollout(serve, 1, 0, second);
+  const plan::Plan update = serve.plan();
+  EXPECT_THAT(events_of_actions(update), Contains("delete Pod serve-0:  / FailedUpdate"));
+  EXPECT_THAT(counted_restarts(update), IsEmpty());
 }
 
 TEST(LeaderWorkerSetEvents, FollowTheConditions) {
   World serve = stable_world();
   serve.change_pod("serve-0", [](PodView& pod) { pod.ready = false; });
-  EXPECT_THAT(events_of(serve.plan()),
+  EXPECT_THAT(normal_events_of(serve.plan()),
               ElementsAre("Normal GroupsProgressing Update: Replicas are progressing, with 1 groups ready of total 2 "
                           "groups"));
   serve.change_pod("serve-1", [](PodView& pod) { pod.ready = false; });
-  EXPECT_THAT(events_of(serve.plan()), IsEmpty()) << "no condition changed";
+  EXPECT_THAT(normal_events_of(serve.plan()), IsEmpty()) << "no condition changed";
   for (const char* leader : {"serve-0", "serve-1"}) serve.change_pod(leader, [](PodView& pod) { pod.ready = true; });
   const char* ready = "Normal AllGroupsReady Update: All replicas are ready, with 2 groups ready of total 2 groups";
-  EXPECT_THAT(events_of(serve.plan()), ElementsAre(ready));
-  EXPECT_THAT(events_of(serve.plan()), IsEmpty());
+  EXPECT_THAT(normal_events_of(serve.plan()), ElementsAre(ready));
+  EXPECT_THAT(normal_events_of(serve.plan()), IsEmpty());
   serve.change_set("/metadata/generation", 2);
-  EXPECT_THAT(events_of(serve.plan()), ElementsAre(ready));
+  EXPECT_THAT(normal_events_of(serve.plan()), ElementsAre(ready));
 }
 
 TEST(LeaderWorkerSetEvents, NameTheGroupsThatAreUpdated) {
   World serve(a_set("serve").replicas(4).size(1).rollout(2, 0));
   static_cast<void>(serve.plan());
   serve.change_set("/spec/leaderWorkerTemplate/workerTemplate/spec/containers/0/image", "second");
-  EXPECT_THAT(events_of(serve.plan()),
+  EXPECT_THAT(normal_events_of(serve.plan()),
               ElementsAre("Normal CreatingRevision Create: Creating revision with key 84c68db7b9 for updated LWS",
                           "Normal GroupsUpdating Update: Rolling Upgrade is in progress, with 4 groups ready of total "
                           "4 groups"));
   const std::string second = serve.add_update("second");
   set_rollout(serve, 4, 4, second);
-  EXPECT_THAT(events_of(serve.plan()),
+  EXPECT_THAT(normal_events_of(serve.plan()),
               ElementsAre("Normal GroupsUpdating Update: Updating replicas 2 to 3 (inclusive)"));
   set_rollout(serve, 4, 3, second);
-  EXPECT_THAT(events_of(serve.plan()), ElementsAre("Normal GroupsUpdating Update: Updating replica 2"));
+  EXPECT_THAT(normal_events_of(serve.plan()), ElementsAre("Normal GroupsUpdating Update: Updating replica 2"));
   set_rollout(serve, 4, 99, second);
-  EXPECT_THAT(events_of(serve.plan()),
+  EXPECT_THAT(normal_events_of(serve.plan()),
               ElementsAre("Normal GroupsUpdating Update: Updating replicas 2 to 3 (inclusive)"))
       << "there are no others";
 }
@@ -126,9 +204,10 @@ TEST(LeaderWorkerSetEvents, NameTheGroupsThatAreUpdated) {
 TEST(LeaderWorkerSetEvents, NameTheSurgeGroupsThatAreDeleted) {
   World serve = stable_world();
   set_rollout(serve, 3, 0);
-  EXPECT_THAT(events_of(serve.plan()), ElementsAre("Normal GroupsProgressing Delete: deleting surge replica serve-2"));
+  EXPECT_THAT(normal_events_of(serve.plan()),
+              ElementsAre("Normal GroupsProgressing Delete: deleting surge replica serve-2"));
   set_rollout(serve, 5, 0);
-  EXPECT_THAT(events_of(serve.plan()),
+  EXPECT_THAT(normal_events_of(serve.plan()),
               ElementsAre("Normal GroupsProgressing Delete: deleting surge replicas from serve-2 to serve-4"));
 }
 
@@ -136,20 +215,22 @@ TEST(LeaderWorkerSetEvents, NameThePodThatFailedAndTheLeaderThatIsDeleted) {
   World serve = stable_world();
   serve.change_pod("serve-0-1", [](PodView& pod) { pod.restarted = true; });
   const plan::Plan plan = serve.plan();
-  EXPECT_THAT(events_of(plan), ElementsAre("Normal RecreateGroup Delete: Worker pod serve-0-1 failed, deleted leader "
-                                           "pod serve-0 to recreate group 0"));
+  EXPECT_THAT(normal_events_of(plan),
+              ElementsAre("Normal RecreateGroup Delete: Worker pod serve-0-1 failed, deleted leader "
+                          "pod serve-0 to recreate group 0"));
   EXPECT_THAT(warnings_of(plan), Contains("Warning FailedUpdate Delete: Failed to delete Pod serve-0:"));
   World replaced = stable_world();
   replaced.change_pod("serve-0-1", [](PodView& pod) { pod.uid = "uid-of-another"; });
-  EXPECT_THAT(events_of(replaced.plan()), ElementsAre("Normal RecreateGroup Delete: Deleted leader pod serve-0 to "
-                                                      "recreate group 0: one of its pods was replaced"))
+  EXPECT_THAT(normal_events_of(replaced.plan()),
+              ElementsAre("Normal RecreateGroup Delete: Deleted leader pod serve-0 to "
+                          "recreate group 0: one of its pods was replaced"))
       << "upstream does not restart the group";
 }
 
 TEST(LeaderWorkerSetEvents, NameARevisionThatWasDeleted) {
   World serve = stable_world();
   serve.seen().revisions.clear();
-  EXPECT_THAT(events_of(serve.plan()),
+  EXPECT_THAT(normal_events_of(serve.plan()),
               ElementsAre("Normal CreatingRevision Create: Creating missing revision with key 579d85486f for existing "
                           "LeaderWorkerSet"));
 }

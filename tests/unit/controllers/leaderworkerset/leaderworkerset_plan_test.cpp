@@ -156,7 +156,7 @@ TEST(LeaderWorkerSetPlan, WaitsForTheLeaderSetOfADeletedSetOfItsName) {
   seen.stateful_sets = {stored<StatefulSetView>(earlier, "uid-of-earlier")};
   const plan::Plan plan = plan_leaderworkerset(seen).value();
   EXPECT_THAT(writes_of(plan), IsEmpty()) << "the garbage collector deletes it";
-  EXPECT_THAT(plan.events, IsEmpty());
+  EXPECT_THAT(plan::events_of(plan), IsEmpty());
   EXPECT_EQ(string_at(*find_condition(plan.status->status["conditions"], kGroupsHealthy), {"reason"}),
             "LeaderSetTerminating");
   EXPECT_EQ(plan.requeue_after, plan::kConflictRetry);

@@ -7,7 +7,6 @@
 
 #include <fmt/format.h>
 
-#include "controllers/leaderworkerset/render.h"
 #include "controllers/leaderworkerset/rules/leaderworkerset_labels.h"
 #include "tests/unit/controllers/leaderworkerset/world.h"
 
