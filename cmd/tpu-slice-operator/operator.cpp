@@ -131,8 +131,9 @@ Result<std::unique_ptr<Operator>> Operator::start(const OperatorOptions& options
       .gauge("tpuslice_build_info", "1, with the version of the operator and the build id of its program.",
              {{"version", TPUSLICE_VERSION}, {"build_id", std::string(build_id())}})
       .set(1);
-  const kind::Settings settings = kind_settings(options, result->dependencies_);
+  kind::Settings settings = kind_settings(options, result->dependencies_);
   for (const kind::Kind* each : kinds()) {
+    settings.controller.counters = each->counters;
     if (options.enables(each->controller)) each->add(result->manager_, settings);
   }
   if (options.enables("slice")) {

@@ -1,6 +1,7 @@
 #include "controllers/jobset/jobset_kind.h"
 
 #include "controllers/jobset/jobset_controller.h"
+#include "controllers/jobset/render.h"
 #include "controllers/jobset/rules/jobset_rules.h"
 #include "controllers/jobset/rules/spec.h"
 
@@ -20,6 +21,7 @@ constinit const kind::Kind kKind{.type = kJobSets,
                                  .controller = "jobset",
                                  .upstream = {"JobSet's controller", "6d4f6a47.jobset.x-k8s.io", kJobSets},
                                  .admission = kAdmission,
+                                 .counters = kCounters,
                                  .add = add};
 
 }  // namespace tpuslice::jobset

@@ -21,6 +21,15 @@ using plan::Changes;
 using plan::EventType;
 using plan::Propagation;
 
+const plan::Counter kFinishedJobSets{
+    "tpuslice_jobsets_finished_total", "JobSets that completed or failed.", "result", {kCompleted, kFailed}};
+const plan::Counter kJobSetRestarts{
+    "tpuslice_jobset_restarts_total",
+    "JobSet and Job restarts by failure policy action.",
+    "action",
+    {to_string(FailureAction::kRestartJobSet), to_string(FailureAction::kRestartJobSetAndIgnoreMaxRestarts),
+     to_string(FailureAction::kRestartJob), to_string(FailureAction::kRestartJobAndIgnoreMaxRestarts)}};
+
 /// The stages of a plan.
 enum class Step : std::uint8_t { kDeletes, kSuspends, kResources, kStartTimes, kJobs };
 
@@ -47,12 +56,12 @@ Action suspend_before_deletion(const JobView& job, Timestamp now) {
 }
 
 void force_deletion(const JobView& job, Changes& changes) {
-  changes.add(Step::kDeletes, delete_job(job, Propagation::kBackground));
   std::string text = fmt::format(
       "job {} has been terminating since {}: deleting it without waiting for its pods, which are on lost nodes or have "
       "finalizers",
       job.key.name, format_rfc3339(*job.deletion));
-  changes.event(EventType::kWarning, "JobDeletionStuck", text);
+  changes.add(Step::kDeletes, {delete_job(job, Propagation::kBackground)},
+              {.on_success = {{EventType::kWarning, "JobDeletionStuck", "Reconciling", text}}});
   changes.reasons.push_back(std::move(text));
 }
 
@@ -103,16 +112,10 @@ void render_cleanup(const JobSetState& state, const Cleanup& cleanup, Changes& c
   changes.reasons.emplace_back("spec.ttlSecondsAfterFinished has passed since the JobSet finished: deleting it");
 }
 
-void count_finished(std::string_view result, Changes& changes) {
-  changes.count("tpuslice_jobsets_finished_total", "JobSets that completed or failed.",
-                {{"result", std::string(result)}});
-}
-
 void render_restart(FailureAction action, const std::string& message, Changes& changes) {
   changes.event(EventType::kWarning, fmt::format("{}FailurePolicyAction", to_string(action)), message);
   changes.reasons.push_back(message);
-  changes.count("tpuslice_jobset_restarts_total", "JobSet and Job restarts by failure policy action.",
-                {{"action", std::string(to_string(action))}});
+  changes.count(kJobSetRestarts, to_string(action));
 }
 
 void render_failure(const FailureDecision& failure, Changes& changes) {
@@ -120,14 +123,14 @@ void render_failure(const FailureDecision& failure, Changes& changes) {
   if (failure.restart) render_restart(failure.restart->action, failure.restart->message, changes);
   if (!failure.failed) return;
   changes.reasons.push_back(failure.failed.message);
-  count_finished(kFailed, changes);
+  changes.count(kFinishedJobSets, kFailed);
 }
 
 /// Creates an object, with a Warning event if that fails.
-void create(Action action, std::string_view failure_reason, std::string_view failure, Step step, Changes& changes) {
+void create(Action action, std::string_view failure_reason, const std::string& failure, Step step, Changes& changes) {
   action.failure_reason = failure_reason;
-  changes.event(EventType::kWarning, failure_reason, std::string(failure), action.key);
-  changes.add(step, std::move(action));
+  changes.add(step, {std::move(action)},
+              {.on_failure = {{EventType::kWarning, std::string(failure_reason), "Reconciling", failure}}});
 }
 
 void render_service(const JobSetState& state, const plan::ChildDecision& decision, Changes& changes) {
@@ -216,6 +219,8 @@ void render_resume(const ResumeDecision& decision, Changes& changes) {
 
 }  // namespace
 
+constinit const std::array<const plan::Counter*, 2> kCounters = {&kFinishedJobSets, &kJobSetRestarts};
+
 plan::Plan render(const JobSetState& state, const Decisions& decisions,
                   const std::shared_ptr<const JobBuilder>& builder) {
   Changes changes;
@@ -226,7 +231,7 @@ plan::Plan render(const JobSetState& state, const Decisions& decisions,
   if (decisions.cleanup) render_cleanup(state, *decisions.cleanup, changes);
   if (decisions.completed) {
     changes.reasons.emplace_back("jobset completed successfully");
-    count_finished(kCompleted, changes);
+    changes.count(kFinishedJobSets, kCompleted);
   }
   if (const auto& children = decisions.children; children) {
     render_service(state, decisions.service, changes);

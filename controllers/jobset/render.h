@@ -1,11 +1,15 @@
 // Renders decisions: actions, events, metrics and the status of a plan.
 #pragma once
 
+#include <array>
 #include <memory>
 
 #include "controllers/jobset/decisions.h"
 
 namespace tpuslice::jobset {
+
+/// The counters that plans increment.
+extern const std::array<const plan::Counter*, 2> kCounters;
 
 /// `builder` builds the new Jobs when they are sent, so it outlives the observation.
 [[nodiscard]] plan::Plan render(const JobSetState& state, const Decisions& decisions,

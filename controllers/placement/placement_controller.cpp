@@ -7,6 +7,7 @@
 
 #include "controllers/placement/failure_history.h"
 #include "controllers/placement/placement_reconciler.h"
+#include "controllers/placement/placement_render.h"
 
 namespace tpuslice::placement {
 namespace {
@@ -64,6 +65,7 @@ void add_placement(runtime::Manager& manager, const slice::SliceStores& stores, 
                                                         options, preemptions),
                   {.workers = workers,
                    .write_backoff = stores.write_backoff,
+                   .counters = kCounters,
                    .queue = {.pace = kPlacementPace, .pace_by_plan = kPlacementPaceByPlan}});
   for (runtime::PodStore* store : stores.pods) {
     placement.watches<PodView>(*store, [&nodes](const PodView& pod) { return accelerator_of_pod(nodes, pod); });

@@ -13,6 +13,7 @@
 #include "controllers/placement/inventory.h"
 #include "controllers/placement/provisioning_request.h"
 #include "controllers/placement/slices.h"
+#include "controllers/plan/changes.h"
 #include "tpu/catalog.h"
 #include "tpu/labels.h"
 
@@ -22,6 +23,24 @@ namespace {
 using plan::EventType;
 using plan::Measurement;
 
+/// Value of the label "accelerator" for those that are not in the catalog, since users choose them.
+constexpr std::string_view kOtherAccelerator = "other";
+
+std::vector<std::string_view> accelerator_labels() {
+  std::vector<std::string_view> labels;
+  for (const tpu::Accelerator& each : tpu::accelerators()) labels.push_back(each.label);
+  labels.push_back(kOtherAccelerator);
+  return labels;
+}
+
+const plan::Counter kSlicesPlaced{"tpuslice_slices_placed_total", "Number of slices placed in a domain.", "accelerator",
+                                  accelerator_labels()};
+const plan::Counter kSlicesPreempted{"tpuslice_slices_preempted_total",
+                                     "Number of slices preempted by slices of higher priority.", "accelerator",
+                                     accelerator_labels()};
+const plan::Counter kScaleUps{"tpuslice_scale_ups_total", "Number of scout pods and provisioning requests created.",
+                              "accelerator", accelerator_labels()};
+
 /// Unique, also if the uid is unknown.
 std::string name_of_workload(const Slice& slice) {
   const plan::ObjectReference workload = workload_of(*slice.any_pod());
@@ -30,12 +49,11 @@ std::string name_of_workload(const Slice& slice) {
 
 class PlanBuilder {
  public:
-  /// Metrics have the label "other" for accelerators that are not in the catalog, since users choose those values.
   PlanBuilder(const AcceleratorCache& cache, Timestamp now, const plan::FailedWrites* failed)
       : cache_(cache),
         now_(now),
         failed_(failed),
-        accelerator_(tpu::find_accelerator(cache.accelerator()).ok() ? cache.accelerator() : "other") {}
+        accelerator_(tpu::find_accelerator(cache.accelerator()).ok() ? cache.accelerator() : kOtherAccelerator) {}
 
   void add(const Placement& placement) {
     const Slice& slice = *placement.slice;
@@ -43,26 +61,28 @@ class PlanBuilder {
     std::string members = members_of(slice);
     // Not while hosts are missing: a node may be replaced before its host is created.
     const bool bind_to_nodes = members != kOpenMembers;
-    writes_.push_back(release_pod(
+    plan::Action release = release_pod(
         host0, {slice.topology_key, placement.domain, bind_to_nodes ? placement.nodes : std::vector<std::string>(),
-                std::move(members), now_, true}));
+                std::move(members), now_, true});
     const std::string how = fmt::format("placed in {} {}", domain_noun(slice.topology_key), placement.domain);
     const Duration waited = now_ - slice.last_created();
     const std::string what = fmt::format("slice {} of {} hosts is {}", short_name(slice), slice.size, how);
     notes_.push_back(what);
-    add_event(slice, {EventType::kNormal, "SlicePlaced", "PlaceSlice",
-                      fmt::format("{}, {} s after its last pod was created", what,
-                                  std::chrono::duration_cast<std::chrono::seconds>(waited).count()),
-                      host0.key});
-    add_event(slice, {EventType::kWarning, "FailedPlaceSlice", "PlaceSlice",
-                      fmt::format("Slice {} cannot be {}", short_name(slice), how), host0.key});
-    count("tpuslice_slices_placed_total", "Number of slices placed in a domain.", host0.key);
-    plan_.measurements.push_back({Measurement::Kind::kDuration,
-                                  "tpuslice_slice_placement_seconds",
-                                  "Time from the creation of a slice's last pod to its placement.",
-                                  {{"accelerator", accelerator_}},
-                                  std::chrono::duration<double>(std::max(waited, Duration::zero())).count(),
-                                  host0.key});
+    plan::ActionEvents events;
+    events.on_success.push_back(
+        of_workload(slice, {EventType::kNormal, "SlicePlaced", "PlaceSlice",
+                            fmt::format("{}, {} s after its last pod was created", what,
+                                        std::chrono::duration_cast<std::chrono::seconds>(waited).count())}));
+    events.on_failure.push_back(of_workload(slice, {EventType::kWarning, "FailedPlaceSlice", "PlaceSlice",
+                                                    fmt::format("Slice {} cannot be {}", short_name(slice), how)}));
+    events.measurements = {plan::increment(kSlicesPlaced, accelerator_),
+                           {Measurement::Kind::kDuration,
+                            "tpuslice_slice_placement_seconds",
+                            "Time from the creation of a slice's last pod to its placement.",
+                            {{"accelerator", accelerator_}},
+                            std::chrono::duration<double>(std::max(waited, Duration::zero())).count()}};
+    release.events = std::make_shared<const plan::ActionEvents>(std::move(events));
+    writes_.push_back(std::move(release));
   }
 
   void add(const WaitingSlice& waiting) {
@@ -85,21 +105,24 @@ class PlanBuilder {
   void add(const Preemption& preemption) {
     const Slice& victim = *preemption.victim;
     const Slice& preemptor = *preemption.preemptor;
-    const std::vector<PodPtr> started = victim.started();
     const std::string why = fmt::format("a slice of priority {} needs {} {}", preemptor.priority(),
                                         domain_noun(victim.topology_key), preemption.domain);
-    for (const PodPtr& pod : started) {
+    const std::string what =
+        fmt::format("{} of priority {} is preempted: {}", short_name(victim), victim.priority(), why);
+    plan::ActionEvents events;  // Of all the deletes.
+    events.on_success.push_back(
+        of_workload(victim, {EventType::kNormal, "SlicePreempted", "PreemptSlice", "Slice " + what}));
+    events.on_failure.push_back(
+        of_workload(victim, {EventType::kWarning, "SlicePreempted", "PreemptSlice",
+                             fmt::format("Slice {}; not all of its pods could be deleted:", what)}));
+    events.measurements.push_back(plan::increment(kSlicesPreempted, accelerator_));
+    const auto shared = std::make_shared<const plan::ActionEvents>(std::move(events));
+    for (const PodPtr& pod : victim.started()) {
       preparations_.push_back(set_disruption_target(*pod, kPreemptionBySlice, why, now_));
       deletes_.push_back(delete_pod(*pod));
+      deletes_.back().events = shared;
     }
-    notes_.push_back(
-        fmt::format("slice {} of priority {} is preempted: {}", short_name(victim), victim.priority(), why));
-    add_event(victim,
-              {EventType::kNormal, "SlicePreempted", "PreemptSlice",
-               fmt::format("Slice {} of priority {} is preempted: {}", short_name(victim), victim.priority(), why),
-               started.front()->key});
-    count("tpuslice_slices_preempted_total", "Number of slices preempted by slices of higher priority.",
-          started.front()->key);
+    notes_.push_back("slice " + what);
   }
 
   /// Adds the record, which is written before the deletes. If it fails, nothing is preempted.
@@ -113,7 +136,8 @@ class PlanBuilder {
   void add(ScaleUpPlan scale_up) {
     for (plan::Action& action : scale_up.creates) {
       if (action.type != kPodTemplates) {
-        count("tpuslice_scale_ups_total", "Number of scout pods and provisioning requests created.", action.key);
+        action.events = std::make_shared<const plan::ActionEvents>(
+            plan::ActionEvents{.measurements = {plan::increment(kScaleUps, accelerator_)}});
       }
       notes_.push_back(fmt::format("{} {} is created", action.type.kind, action.key.to_string()));
       writes_.push_back(std::move(action));
@@ -129,8 +153,7 @@ class PlanBuilder {
                                   "tpuslice_slices_waiting",
                                   "Number of slices that are not placed.",
                                   {{"accelerator", accelerator_}, {"reason", reason}},
-                                  static_cast<double>(slices),
-                                  std::nullopt});
+                                  static_cast<double>(slices)});
   }
 
   plan::Plan take(std::optional<Timestamp> changes_at) {
@@ -176,15 +199,13 @@ class PlanBuilder {
     std::string message =
         newly.slices == 1 ? fmt::format("Slice {} waits: {}", name, newly.reason)
                           : fmt::format("{} slices wait, slice {} among them: {}", newly.slices, name, newly.reason);
-    add_event(*newly.first, {EventType::kNormal, "SliceWaiting", "PlaceSlice", std::move(message), std::nullopt});
+    plan_.events.push_back(
+        of_workload(*newly.first, {EventType::kNormal, "SliceWaiting", "PlaceSlice", std::move(message)}));
   }
 
-  void add_event(const Slice& slice, plan::EventIntent intent) {
-    intent.regarding = workload_of(*slice.any_pod());
-    plan_.events.push_back(std::move(intent));
-  }
-  void count(const std::string& name, const std::string& help, const ObjectKey& after) {
-    plan_.measurements.push_back({Measurement::Kind::kCount, name, help, {{"accelerator", accelerator_}}, 1, after});
+  static plan::EventIntent of_workload(const Slice& slice, plan::EventIntent event) {
+    event.regarding = workload_of(*slice.any_pod());
+    return event;
   }
 
   const AcceleratorCache& cache_;
@@ -204,6 +225,8 @@ class PlanBuilder {
 };
 
 }  // namespace
+
+constinit const std::array<const plan::Counter*, 3> kCounters = {&kSlicesPlaced, &kSlicesPreempted, &kScaleUps};
 
 plan::Plan render_placement(const AcceleratorCache& cache, Timestamp now, PlacementDecisions decisions) {
   PlanBuilder builder(cache, now, decisions.failed_writes);

@@ -1,6 +1,7 @@
 // Renders what is decided about the waiting slices of one accelerator as the plan that does it. Pure.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <optional>
 #include <vector>
@@ -26,6 +27,9 @@ struct PlacementDecisions {
   std::optional<Timestamp> changes_at;                ///< When the decisions may change without a watch event.
   const plan::FailedWrites* failed_writes = nullptr;  ///< May be null.
 };
+
+/// The counters that these plans increment.
+extern const std::array<const plan::Counter*, 3> kCounters;
 
 [[nodiscard]] plan::Plan render_placement(const AcceleratorCache& cache, Timestamp now, PlacementDecisions decisions);
 

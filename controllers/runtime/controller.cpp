@@ -27,6 +27,22 @@ std::size_t actions_of(const plan::Plan& plan) {
   return count;
 }
 
+using Counters = std::map<std::pair<std::string, MetricLabels>, Counter*>;
+
+/// The counters, which are zero, with all values of their labels.
+Counters register_counters(std::span<const plan::Counter* const> declared, Metrics& metrics) {
+  Counters out;
+  for (const plan::Counter* counter : declared) {
+    const std::string name(counter->name);
+    const auto add = [&](const MetricLabels& labels) {
+      out.emplace(std::pair(name, labels), &metrics.counter(name, std::string(counter->help), labels));
+    };
+    if (counter->label.empty()) add({});
+    for (const std::string_view value : counter->values) add({{std::string(counter->label), std::string(value)}});
+  }
+  return out;
+}
+
 }  // namespace
 
 Controller::Controller(std::unique_ptr<plan::Reconciler> reconciler, ControllerOptions options,
@@ -36,6 +52,7 @@ Controller::Controller(std::unique_ptr<plan::Reconciler> reconciler, ControllerO
       executor_(dependencies.executor),
       clock_(dependencies.clock),
       registry_(dependencies.metrics),
+      counters_(register_counters(options_.counters, registry_)),
       metrics_(controller_metrics(registry_, reconciler_->name())),
       log_(dependencies.log.with({{"controller", reconciler_->name()},
                                   {"controllerGroup", reconciler_->resource().group},
@@ -168,7 +185,11 @@ void Controller::measure(const plan::Plan& plan, const ExecutionReport& report) 
   const auto record = [&](const plan::Measurement& measured) {
     switch (measured.kind) {
       case plan::Measurement::Kind::kCount:
-        registry_.counter(measured.name, measured.help, measured.labels).increment(measured.value);
+        if (const auto counter = counters_.find({measured.name, measured.labels}); counter != counters_.end()) {
+          counter->second->increment(measured.value);
+        } else {
+          log_.error("counter is not declared", {{"name", measured.name}});
+        }
         break;
       case plan::Measurement::Kind::kDuration:
         registry_.histogram(measured.name, measured.help, kLongDurations, measured.labels).observe(measured.value);

@@ -3,11 +3,14 @@
 
 #include <atomic>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <stop_token>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "api/base/exception_barrier.h"
@@ -49,6 +52,9 @@ struct ControllerOptions {
   /// For plans with writes to objects of many owners, and without a status: a write that fails backs off alone, and its
   /// key is neither delayed nor has a last failure. Several controllers may share it.
   std::shared_ptr<WriteBackoff> write_backoff = nullptr;
+  /// Counters that plans of the reconciler increment: zero from the start. It is a bug to increment another one, which
+  /// is logged.
+  std::span<const plan::Counter* const> counters = {};
   WorkQueueOptions queue;  ///< The name is the reconciler's.
 };
 
@@ -142,6 +148,7 @@ class Controller {
   const Executor& executor_;
   const Clock& clock_;
   Metrics& registry_;
+  const std::map<std::pair<std::string, MetricLabels>, Counter*> counters_;  ///< By name and labels.
   const ControllerMetrics metrics_;
   const Logger log_;
   const ExceptionBarrier barrier_;

@@ -6,6 +6,7 @@
 
 #include "controllers/slice/node_health.h"
 #include "controllers/slice/slice_reconciler.h"
+#include "controllers/slice/slice_render.h"
 #include "tpu/labels.h"
 
 namespace tpuslice::slice {
@@ -38,6 +39,7 @@ void add_slices(runtime::Manager& manager, const SliceStores& stores, Options op
     health->record(before, after, clock.wall());
   });
   controller_options.write_backoff = stores.write_backoff;
+  controller_options.counters = kCounters;
   const Histories histories{stores.removed_hosts, stores.write_backoff};
   runtime::Controller& slices =
       manager.add(std::make_unique<SliceReconciler>(stores.indexes, stores.nodes, health, histories, options),

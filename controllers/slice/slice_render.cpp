@@ -5,13 +5,13 @@
 
 #include <fmt/format.h>
 
+#include "controllers/plan/changes.h"
 #include "controllers/slice/slice_state.h"
 
 namespace tpuslice::slice {
 namespace {
 
 using plan::EventType;
-using plan::Measurement;
 
 /// Label of the metric.
 const char* to_string(Cause cause) {
@@ -29,6 +29,13 @@ const char* to_string(Cause cause) {
   }
   return "not released";
 }
+
+const plan::Counter kSlicesTornDown{
+    "tpuslice_slices_torn_down_total",
+    "Number of slices torn down because a part of them was lost.",
+    "reason",
+    {to_string(Cause::kPodDeleted), to_string(Cause::kPodLost), to_string(Cause::kNodeLost),
+     to_string(Cause::kNotScheduled), to_string(Cause::kNotReleased)}};
 
 class SliceRenderer {
  public:
@@ -50,12 +57,14 @@ class SliceRenderer {
   void force_delete(const PodView& pod) {
     plan::Action action = delete_pod(pod);
     action.grace_seconds = 0;
+    plan::ActionEvents events;
+    events.on_success.push_back(
+        of_workload({EventType::kWarning, "LostPodDeleted", "DeleteLostPod",
+                     fmt::format("Pod {} should have terminated at {}, and its node {} is not Ready: deleted without "
+                                 "waiting for the node",
+                                 pod.key.name, format_rfc3339(*pod.deletion), pod.node_name)}));
+    action.events = std::make_shared<const plan::ActionEvents>(std::move(events));
     write(std::move(action));
-    add_event({EventType::kWarning, "LostPodDeleted", "DeleteLostPod",
-               fmt::format("Pod {} should have terminated at {}, and its node {} is not Ready: deleted without "
-                           "waiting for the node",
-                           pod.key.name, format_rfc3339(*pod.deletion), pod.node_name),
-               std::nullopt});
     plan_.reason = fmt::format("pod {} of slice {} is deleted without waiting for its node {}", pod.key.name,
                                short_name(slice_), pod.node_name);
   }
@@ -67,30 +76,37 @@ class SliceRenderer {
   }
 
   void tear_down(const SliceFailure& failure) {
+    const std::vector<PodPtr> started = slice_.started();
+    if (started.empty()) return;
+    const auto events = std::make_shared<const plan::ActionEvents>(events_of_tear_down(failure, started.size()));
     // A pod that cannot be deleted keeps no other running.
     plan::Stage conditions{{}, true};
     plan::Stage deletes{{}, true};
-    for (const PodPtr& pod : slice_.started()) {
+    for (const PodPtr& pod : started) {
       conditions.actions.push_back(
           set_disruption_target(*pod, "DeletionBySliceController", failure.message, seen_.now));
       deletes.actions.push_back(delete_pod(*pod));
+      deletes.actions.back().events = events;
     }
-    if (deletes.actions.empty()) return;
-    const ObjectKey last = deletes.actions.back().key;
     plan_.reason = fmt::format("slice {} is torn down: {}", short_name(slice_), failure.message);
-    add_event({failure.cause == Cause::kPodDeleted ? EventType::kNormal : EventType::kWarning, "SliceTornDown",
-               "TearDownSlice",
-               fmt::format("Slice {} is torn down, {} of its {} pods are deleted: {}", short_name(slice_),
-                           deletes.actions.size(), slice_.size, failure.message),
-               std::nullopt});
-    plan_.measurements.push_back({Measurement::Kind::kCount,
-                                  "tpuslice_slices_torn_down_total",
-                                  "Number of slices torn down because a part of them was lost.",
-                                  {{"reason", to_string(failure.cause)}},
-                                  1,
-                                  last});
     plan_.stages.push_back(std::move(conditions));
     plan_.stages.push_back(std::move(deletes));
+  }
+
+  /// Of all the deletes.
+  [[nodiscard]] plan::ActionEvents events_of_tear_down(const SliceFailure& failure, std::size_t pods) const {
+    plan::ActionEvents events;
+    events.on_success.push_back(
+        of_workload({failure.cause == Cause::kPodDeleted ? EventType::kNormal : EventType::kWarning, "SliceTornDown",
+                     "TearDownSlice",
+                     fmt::format("Slice {} is torn down, {} of its {} pods are deleted: {}", short_name(slice_), pods,
+                                 slice_.size, failure.message)}));
+    events.on_failure.push_back(
+        of_workload({EventType::kWarning, "SliceTornDown", "TearDownSlice",
+                     fmt::format("Slice {} is torn down: {}; not all of its pods could be deleted:", short_name(slice_),
+                                 failure.message)}));
+    events.measurements.push_back(plan::increment(kSlicesTornDown, to_string(failure.cause)));
+    return events;
   }
 
   void release(const std::vector<ReleasedPods>& released) {
@@ -127,8 +143,8 @@ class SliceRenderer {
   void add_waiting_event(const std::vector<WaitingReason>& reasons) {
     const auto found = std::ranges::find_if(reasons, [](const WaitingReason& each) { return !each.reason.empty(); });
     if (found == reasons.end()) return;
-    add_event({EventType::kNormal, "SliceWaiting", "PlaceSlice",
-               fmt::format("Slice {} waits: {}", short_name(slice_), found->reason), std::nullopt});
+    plan_.events.push_back(of_workload({EventType::kNormal, "SliceWaiting", "PlaceSlice",
+                                        fmt::format("Slice {} waits: {}", short_name(slice_), found->reason)}));
   }
 
   /// All writes are in one stage, and none depends on another.
@@ -137,9 +153,9 @@ class SliceRenderer {
     plan_.stages.front().actions.push_back(std::move(action));
   }
 
-  void add_event(plan::EventIntent intent) {
-    intent.regarding = workload_of(*slice_.any_pod());
-    plan_.events.push_back(std::move(intent));
+  [[nodiscard]] plan::EventIntent of_workload(plan::EventIntent event) const {
+    event.regarding = workload_of(*slice_.any_pod());
+    return event;
   }
 
   const SliceObserved& seen_;
@@ -148,6 +164,8 @@ class SliceRenderer {
 };
 
 }  // namespace
+
+constinit const std::array<const plan::Counter*, 1> kCounters = {&kSlicesTornDown};
 
 plan::Plan render_slice(const SliceObserved& seen, const Slice& slice, const SliceDecisions& decisions) {
   return SliceRenderer(seen, slice).render(decisions);

@@ -1,6 +1,7 @@
 // Renders what is decided about one slice as the plan that does it. Pure.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -41,6 +42,9 @@ struct SliceDecisions {
   bool begins_to_wait = false;          ///< No pod has a reason yet, so the one of `reasons` gets an event, too.
   std::optional<Timestamp> changes_at;  ///< When the decisions may change without a watch event.
 };
+
+/// The counters that these plans increment.
+extern const std::array<const plan::Counter*, 1> kCounters;
 
 [[nodiscard]] plan::Plan render_slice(const SliceObserved& seen, const Slice& slice, const SliceDecisions& decisions);
 

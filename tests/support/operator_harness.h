@@ -20,7 +20,9 @@
 #include "cmd/tpu-slice-sim/cluster/fault_transport.h"
 #include "cmd/tpu-slice-sim/ray/dashboards.h"
 #include "controllers/jobset/jobset_controller.h"
+#include "controllers/jobset/jobset_kind.h"
 #include "controllers/leaderworkerset/leaderworkerset_controller.h"
+#include "controllers/leaderworkerset/leaderworkerset_kind.h"
 #include "controllers/placement/placement_controller.h"
 #include "controllers/raycluster/raycluster_controller.h"
 #include "controllers/rayservice/rayservice_controller.h"
@@ -51,8 +53,11 @@ class OperatorHarness {
         election_client_(faults_),
         manager_(client_, election_client_, clock, metrics_, logger(clock), manager_options(options)) {
     raycluster::add_raycluster(manager_, {.mutation = {.kinds = raycluster::own_kinds(), .gate = true}});
-    jobset::add_jobset(manager_, {.mutation = {.kinds = jobset::own_kinds(), .gate = true}});
-    if (options.leader_worker_sets) leaderworkerset::add_leaderworkerset(manager_, {}, {});
+    jobset::add_jobset(manager_, {.mutation = {.kinds = jobset::own_kinds(), .gate = true}},
+                       {.counters = jobset::kKind.counters});
+    if (options.leader_worker_sets) {
+      leaderworkerset::add_leaderworkerset(manager_, {}, {.counters = leaderworkerset::kKind.counters});
+    }
     if (options.ray_services) rayservice::add_rayservice(manager_, send_to(options.dashboards));
     if (options.add_controllers) options.add_controllers(manager_);
     const slice::SliceStores stores = slice::add_slice_stores(manager_);

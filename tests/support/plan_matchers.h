@@ -144,20 +144,50 @@ MATCHER_P(EqualsPlan, expected, "is the given plan") {
   return false;
 }
 
+/// What the plan reports of its actions, in their order; what several of them share once.
+inline std::vector<const ActionEvents*> reports_of(const Plan& plan) {
+  std::vector<const ActionEvents*> out;
+  std::set<const ActionEvents*> seen;
+  for (const Stage& stage : plan.stages) {
+    for (const Action& action : stage.actions) {
+      if (action.events != nullptr && seen.insert(action.events.get()).second) out.push_back(action.events.get());
+    }
+  }
+  return out;
+}
+
 /// All events that the plan may send: those of its actions, in their order (success before failure), then its own.
 inline std::vector<EventIntent> events_of(const Plan& plan) {
   std::vector<EventIntent> out;
-  std::set<const ActionEvents*> seen;
-  const auto add = [&](const std::vector<EventIntent>& events) { out.insert(out.end(), events.begin(), events.end()); };
-  for (const Stage& stage : plan.stages) {
-    for (const Action& action : stage.actions) {
-      if (action.events == nullptr || !seen.insert(action.events.get()).second) continue;
-      add(action.events->on_success);
-      add(action.events->on_failure);
-    }
+  for (const ActionEvents* events : reports_of(plan)) {
+    std::ranges::copy(events->on_success, std::back_inserter(out));
+    std::ranges::copy(events->on_failure, std::back_inserter(out));
   }
-  add(plan.events);
+  std::ranges::copy(plan.events, std::back_inserter(out));
   return out;
+}
+
+/// All measurements that the plan may make: those of its actions, in their order, then its own.
+inline std::vector<Measurement> measurements_of(const Plan& plan) {
+  std::vector<Measurement> out;
+  for (const ActionEvents* events : reports_of(plan)) std::ranges::copy(events->measurements, std::back_inserter(out));
+  std::ranges::copy(plan.measurements, std::back_inserter(out));
+  return out;
+}
+
+/// The plan increments counters only that are declared, with the values of their labels.
+MATCHER_P(CountsOnly, declared, "increments declared counters only") {
+  return std::ranges::all_of(measurements_of(arg), [&](const Measurement& measured) {
+    if (measured.kind != Measurement::Kind::kCount) return true;
+    *result_listener << measured.name << " " << ::testing::PrintToString(measured.labels) << " ";
+    return std::ranges::any_of(declared, [&](const Counter* counter) {
+      if (counter->name != measured.name) return false;
+      if (counter->label.empty()) return measured.labels.empty();
+      const auto value = measured.labels.find(std::string(counter->label));
+      return measured.labels.size() == 1 && value != measured.labels.end() &&
+             std::ranges::find(counter->values, value->second) != counter->values.end();
+    });
+  });
 }
 
 /// An event with the reason.

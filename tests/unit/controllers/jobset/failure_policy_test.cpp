@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "controllers/jobset/rules/jobset_labels.h"
+#include "tests/support/plan_matchers.h"
 #include "tests/unit/controllers/jobset/jobsets.h"
 
 namespace tpuslice::jobset {
@@ -119,6 +120,8 @@ TEST_P(FailureActions, BehaveAsInUpstream) {
   const std::string reason = std::string(expected.action) + "FailurePolicyAction";
   const std::string message = std::string("applying ") + expected.action + " failure policy action" + kFirst;
   EXPECT_EQ(describe(out.plan.events).back(), "Warning " + reason + ": " + message);
+  EXPECT_THAT(out.plan, plan::CountsOnly(kCounters));
+  EXPECT_THAT(out.plan.measurements, testing::SizeIs(1));
   EXPECT_EQ(failure(out), expected.fails ? "True " + reason + ": " + message : "");
   EXPECT_EQ(status.restarts, expected.restarts_all ? 1 : 0);
   EXPECT_EQ(status.counted_restarts, expected.restarts_all && expected.counts ? 1 : 0);

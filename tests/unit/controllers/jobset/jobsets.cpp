@@ -182,7 +182,6 @@ Outcome Scene::render(const Decisions& decisions) const {
 std::vector<std::string> describe(const std::vector<plan::EventIntent>& events) {
   std::vector<std::string> out;
   for (const plan::EventIntent& event : events) {
-    if (event.after) continue;
     out.push_back(fmt::format("{} {}: {}", event.type == plan::EventType::kNormal ? "Normal" : "Warning", event.reason,
                               event.message));
   }

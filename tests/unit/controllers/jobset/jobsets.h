@@ -148,7 +148,7 @@ struct Scene {
   const JobSetState state;
 };
 
-/// "Warning FailedJobs: jobset failed"; without events that depend on an action.
+/// "Warning FailedJobs: jobset failed" of each event.
 [[nodiscard]] std::vector<std::string> describe(const std::vector<plan::EventIntent>& events);
 /// "True FailedJobs: jobset failed"; empty without the condition.
 [[nodiscard]] std::string condition(const Json& conditions, std::string_view type);

@@ -3,7 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
+
 #include "api/base/clock.h"
+#include "controllers/plan/changes.h"
 #include "tests/unit/controllers/runtime/widget_reconciler.h"
 
 namespace tpuslice::runtime {
@@ -22,6 +25,10 @@ class DiscardedEvents final : public EventSink {
   void record(const plan::ObjectReference&, const plan::EventIntent&) override {}
 };
 
+const plan::Counter kWidgetsCreated{"widgets_created_total", "Created."};
+const plan::Counter kWidgetsPainted{"widgets_painted_total", "Painted.", "colour", {"red", "blue"}};
+constexpr std::array kWidgetCounters = {&kWidgetsCreated, &kWidgetsPainted};
+
 /// Without watches: the stores hold what show() puts there.
 class ControllerTest : public ::testing::Test {
  protected:
@@ -32,7 +39,7 @@ class ControllerTest : public ::testing::Test {
     log.clock = &clock_;
     log.format = LogFormat::kText;
     log.sink = [this](std::string_view line) { lines_.emplace_back(line); };
-    controller_ = std::make_unique<Controller>(std::move(reconciler), ControllerOptions{},
+    controller_ = std::make_unique<Controller>(std::move(reconciler), ControllerOptions{.counters = kWidgetCounters},
                                                Controller::Dependencies{executor_, clock_, metrics_, Logger(log)});
     controller_->watches(widgets_);
     controller_->watches(pods_);
@@ -401,18 +408,48 @@ TEST_F(ControllerCountsTest, OfARecreatedObjectAreWrittenAtOnce) {
 }
 
 TEST_F(ControllerTest, RecordsTheMeasurementsOfAPlan) {
-  show_widget({{"replicas", 1}});
-  reconciler_->measurements = {
-      {plan::Measurement::Kind::kCount, "widgets_created_total", "Created.", {}, 2, ObjectKey{"default", "w-0"}},
-      {plan::Measurement::Kind::kCount, "widgets_lost_total", "Lost.", {}, 1, ObjectKey{"default", "other"}},
-      {plan::Measurement::Kind::kDuration, "widget_seconds", "Time.", {}, 3, std::nullopt},
-      {plan::Measurement::Kind::kLevel, "widgets", "Now.", {{"kind", "round"}}, 7, std::nullopt}};
+  show_widget({{"replicas", 2}});
+  reconciler_->created = std::make_shared<const plan::ActionEvents>(
+      plan::ActionEvents{.measurements = {plan::increment(kWidgetsCreated)}});
+  reconciler_->measurements = {plan::increment(kWidgetsPainted, "blue"),
+                               {plan::Measurement::Kind::kDuration, "widget_seconds", "Time.", {}, 3},
+                               {plan::Measurement::Kind::kLevel, "widgets", "Now.", {{"kind", "round"}}, 7}};
   controller_->step(clock_.now(), {});
   const std::string text = metrics_.scrape();
-  EXPECT_THAT(text, ::testing::HasSubstr("widgets_created_total 2"));
-  EXPECT_THAT(text, ::testing::Not(::testing::HasSubstr("widgets_lost_total")));
-  EXPECT_THAT(text, ::testing::HasSubstr("widget_seconds_bucket{le=\"4\"} 1"));
-  EXPECT_THAT(text, ::testing::HasSubstr("widgets{kind=\"round\"} 7"));
+  EXPECT_THAT(text, HasSubstr("widgets_created_total 1\n")) << "once for both pods";
+  EXPECT_THAT(text, HasSubstr("widgets_painted_total{colour=\"blue\"} 1\n"));
+  EXPECT_THAT(text, HasSubstr("widget_seconds_bucket{le=\"4\"} 1\n"));
+  EXPECT_THAT(text, HasSubstr("widgets{kind=\"round\"} 7\n"));
+}
+
+TEST_F(ControllerTest, CountsNoActionsOfWhichOneFailed) {
+  show_widget({{"replicas", 2}});
+  reconciler_->created = std::make_shared<const plan::ActionEvents>(
+      plan::ActionEvents{.measurements = {plan::increment(kWidgetsCreated)}});
+  api_.fault = [](const FakeApi::Call& call) {
+    return call.text() == "create default/w-1" ? std::optional<Error>(Error::of(ErrorCode::kForbidden, "no quota"))
+                                               : std::nullopt;
+  };
+  controller_->step(clock_.now(), {});
+  EXPECT_THAT(metrics_.scrape(), HasSubstr("widgets_created_total 0\n"));
+}
+
+TEST_F(ControllerTest, HasCountersThatStartAtZeroForAllValuesOfTheirLabels) {
+  const std::string text = metrics_.scrape();
+  EXPECT_THAT(text, HasSubstr("widgets_created_total 0\n"));
+  EXPECT_THAT(text, HasSubstr("widgets_painted_total{colour=\"red\"} 0\n"));
+  EXPECT_THAT(text, HasSubstr("widgets_painted_total{colour=\"blue\"} 0\n"));
+}
+
+TEST_F(ControllerTest, CreatesNoCounterThatIsNotDeclared) {
+  show_widget({});
+  reconciler_->measurements = {plan::increment({"widgets_lost_total", "Lost."}),
+                               plan::increment(kWidgetsPainted, "green")};
+  controller_->step(clock_.now(), {});
+  const std::string text = metrics_.scrape();
+  EXPECT_THAT(text, Not(HasSubstr("widgets_lost_total")));
+  EXPECT_THAT(text, Not(HasSubstr("green")));
+  EXPECT_THAT(lines("counter is not declared"), SizeIs(2));
 }
 
 /// Regression: the queue of a replica that did not lead had every key that it had ever seen.

@@ -376,64 +376,20 @@ TEST_F(ExecutorTest, WritesTheStatusAfterItsOwnPatchOfTheObject) {
   EXPECT_TRUE(apply(plan).status_written);
 }
 
-TEST_F(ExecutorTest, EmitsEventsByTheOutcomeOfTheirAction) {
-  fail_on("create default/b", Error::of(ErrorCode::kForbidden, "exceeded quota"));
-  plan::Plan plan = plan_of({{{create("a"), create("b"), create("c")}}});
-  for (const char* name : {"a", "b", "c"}) {
-    plan.events.push_back({plan::EventType::kNormal, "Created", "", name, ObjectKey{"default", name}});
-    plan.events.push_back({plan::EventType::kWarning, "Failed", "", name, ObjectKey{"default", name}});
-  }
-  plan.events.push_back({plan::EventType::kNormal, "Always", "", "message", std::nullopt});
-  apply(plan);
-  EXPECT_THAT(events_.seen, ElementsAre("w Created: a", "w Failed: b, exceeded quota", "w Always: message"));
-}
-
-// A StatefulSet and its service may have the same name.
-TEST_F(ExecutorTest, EmitsEventsByTheOutcomeOfTheActionOnTheirType) {
-  fail_on("create default/b", Error::of(ErrorCode::kForbidden, "exceeded quota"));
-  plan::Plan plan = plan_of({{{create("a"), create("b")}}});
-  for (const char* name : {"a", "b"}) {
-    for (const ResourceType& type : {kPods, kServices}) {
-      plan::EventIntent event{plan::EventType::kNormal, "Created", "", std::string(type.kind),
-                              ObjectKey{"default", name}};
-      event.after_type = type;
-      plan.events.push_back(event);
-      event.type = plan::EventType::kWarning;
-      event.reason = "Failed";
-      event.message += ":";
-      plan.events.push_back(event);
-    }
-  }
-  apply(plan);
-  EXPECT_THAT(events_.seen, ElementsAre("w Created: Pod", "w Failed: Pod: exceeded quota"));
-}
-
-TEST_F(ExecutorTest, EmitsOnlyEventsOfItsWritesWhenCancelled) {
-  fail_on("create default/b", Error::of(ErrorCode::kCancelled, "not sent: this replica no longer leads"));
-  plan::Plan plan = plan_of({{{create("a")}}, {{create("b")}}});
-  for (const char* name : {"a", "b"}) {
-    plan.events.push_back({plan::EventType::kNormal, "Created", "", name, ObjectKey{"default", name}});
-    plan.events.push_back({plan::EventType::kWarning, "Failed", "", name, ObjectKey{"default", name}});
-  }
-  plan.events.push_back({plan::EventType::kNormal, "Always", "", "message", std::nullopt});
-  apply(plan);
-  EXPECT_THAT(events_.seen, ElementsAre("w Created: a"));
-}
-
 TEST_F(ExecutorTest, ContinuesWithIndependentActionsAfterAFailure) {
   fail_on("create default/b", Error::of(ErrorCode::kForbidden, "exceeded quota"));
   plan::Plan plan = plan_of({{{create("a"), create("b"), create("c")}, true}, {{create("later")}}});
   const ExecutionReport report = apply(plan);
   EXPECT_FALSE(report.ok());
   EXPECT_THAT(api_.writes(), ElementsAre("create default/a", "create default/b", "create default/c"));
-  EXPECT_TRUE(report.succeeded(plan, {"default", "c"}));
-  EXPECT_FALSE(report.succeeded(plan, {"default", "b"}));
-  EXPECT_FALSE(report.succeeded(plan, {"default", "later"})) << "the next stage depends on all of this one";
+  EXPECT_EQ(report.stages[0][1].outcome, Outcome::kFailed);
+  EXPECT_EQ(report.stages[0][2].outcome, Outcome::kDone);
+  EXPECT_EQ(report.stages[1][0].outcome, Outcome::kSkipped) << "the next stage depends on all of this one";
 }
 
 TEST_F(ExecutorTest, EmitsAnEventAboutItsRegardingObject) {
   plan::Plan plan = plan_of({});
-  plan::EventIntent event{plan::EventType::kNormal, "Created", "", "message", std::nullopt};
+  plan::EventIntent event{plan::EventType::kNormal, "Created", "", "message"};
   event.regarding = plan::ObjectReference{"v1", "Pod", {"default", "other"}, "u", {}};
   plan.events.push_back(event);
   apply(plan);

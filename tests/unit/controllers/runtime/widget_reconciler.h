@@ -41,10 +41,10 @@ class WidgetReconciler final : public plan::Reconciler {
       if (pods_.get({input.key.namespace_name, name})) continue;
       stage.actions.push_back(plan::Action::create(kPods, pod(name, &object)));
       stage.actions.back().failure_reason = "FailedCreatePod";
+      stage.actions.back().events = created;
     }
     if (!stage.actions.empty()) {
       plan.reason = "create " + std::to_string(stage.actions.size()) + " pods";
-      plan.events.push_back({plan::EventType::kNormal, "Created", "Create", "created pods", std::nullopt});
       plan.stages.push_back(std::move(stage));
     }
     Json status = {{"pods", pods_by_owner_.lookup(widget->uid).size()}};
@@ -63,6 +63,9 @@ class WidgetReconciler final : public plan::Reconciler {
   }
 
   mutable std::atomic<int> plans = 0;
+  /// What is reported of all creates.
+  std::shared_ptr<const plan::ActionEvents> created = std::make_shared<const plan::ActionEvents>(
+      plan::ActionEvents{.on_success = {{plan::EventType::kNormal, "Created", "Create", "created pods"}}});
   std::vector<plan::Measurement> measurements;  ///< Copied into every plan.
   bool counts_only = false;                     ///< Of the status.
 

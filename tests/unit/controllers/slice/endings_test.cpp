@@ -23,7 +23,7 @@ SliceObserved view_of(const SliceBuilder& slice, Duration now) { return {slice.k
 plan::Plan planned(const SliceBuilder& slice, Duration now) { return plan_slice(view_of(slice, now), {}); }
 
 /// "train-0 waiting=..." of each annotation that the plan writes; "delete train-0".
-std::vector<std::string> writes_of(const plan::Plan& plan) {
+std::vector<std::string> ending_writes_of(const plan::Plan& plan) {
   std::vector<std::string> out;
   for (const plan::Stage& stage : plan.stages) {
     for (const plan::Action& action : stage.actions) {
@@ -60,9 +60,9 @@ TEST(PlacedSlice, ExplainsTheFirstPodWithoutANode) {
                                  .unscheduled(2)
                                  .host(1, refused_with(kNoCpu))
                                  .host(2, refused_with(kNoCpu));
-  EXPECT_THAT(writes_of(planned(slice, 5s - 1ms)), IsEmpty());
+  EXPECT_THAT(ending_writes_of(planned(slice, 5s - 1ms)), IsEmpty());
   EXPECT_EQ(planned(slice, 4s).requeue_after, Duration(1s));
-  EXPECT_THAT(writes_of(planned(slice, 5s)),
+  EXPECT_THAT(ending_writes_of(planned(slice, 5s)),
               ElementsAre("train-1 waiting=pod train-1 has no node in pool-a yet: Insufficient cpu"));
 }
 
@@ -80,7 +80,7 @@ TEST(PlacedSlice, WritesItsReasonOnceAndRemovesIt) {
     pod.unschedulable = {};
     pod.node_name = "pool-a-1";
   });
-  EXPECT_THAT(writes_of(plan_slice(seen, {})), ElementsAre("train-1 waiting="));
+  EXPECT_THAT(ending_writes_of(plan_slice(seen, {})), ElementsAre("train-1 waiting="));
   apply_plan(plan_slice(seen, {}), seen.pods);
   EXPECT_TRUE(plan_slice(seen, {}).empty());
 }
@@ -90,7 +90,7 @@ TEST(PlacedSlice, MovesItsReasonToTheNextPod) {
   const SliceBuilder slice =
       a_slice("train").runs_in("pool-a").host(0, explained).unscheduled(1).host(1, refused_with(kNoCpu));
   EXPECT_THAT(
-      writes_of(planned(slice, 1min)),
+      ending_writes_of(planned(slice, 1min)),
       ElementsAre("train-0 waiting=", "train-1 waiting=pod train-1 has no node in pool-a yet: Insufficient cpu"));
 }
 
@@ -108,7 +108,7 @@ TEST(PlacedSlice, IsKeptWhileTheReasonWillPass) {
   };
   for (const PodChange& change : {refused_with(kNoCpu), PodChange(nominated)}) {
     const plan::Plan plan = planned(a_slice("train").runs_in("pool-a").unscheduled(0).host(0, change), 24h);
-    EXPECT_THAT(writes_of(plan), SizeIs(1)) << "its reason";
+    EXPECT_THAT(ending_writes_of(plan), SizeIs(1)) << "its reason";
     EXPECT_EQ(plan.requeue_after, std::nullopt);
   }
 }
@@ -121,15 +121,16 @@ TEST(PlacedSlice, IsTornDownIfOnePodNeedsAnotherDomain) {
                                  .host(0, refused_with(kNoCpu))
                                  .host(1, refused_with(kNoChips));
   EXPECT_EQ(planned(slice, 2min - 1s).requeue_after, Duration(1s));
-  EXPECT_THAT(writes_of(planned(slice, 2min)), ElementsAre("delete train-0", "delete train-1"));
+  EXPECT_THAT(ending_writes_of(planned(slice, 2min)), ElementsAre("delete train-0", "delete train-1"));
 }
 
 TEST(PlacedSlice, IsNeverTornDownWithoutASchedulingTimeout) {
   const SliceBuilder slice = a_slice("train").runs_in("pool-a").unscheduled(1).host(1, refused_with(kNoChips));
   for (const Duration off : {Duration(0s), Duration(-1s)}) {
     const plan::Plan plan = plan_slice(view_of(slice, 24h), {.scheduling_timeout = off});
-    EXPECT_THAT(writes_of(plan), ElementsAre("train-1 waiting=pod train-1 has no node in pool-a yet: Insufficient "
-                                             "google.com/tpu"));
+    EXPECT_THAT(ending_writes_of(plan),
+                ElementsAre("train-1 waiting=pod train-1 has no node in pool-a yet: Insufficient "
+                            "google.com/tpu"));
     EXPECT_EQ(plan.requeue_after, std::nullopt);
   }
 }
@@ -156,15 +157,15 @@ TEST(HostByHost, StartsAloneAfterTheTimeout) {
 
 TEST(HostByHost, IsOpenUntilAllHostsExist) {
   EXPECT_TRUE(planned(a_stateful_slice().without(2), 1h).empty());
-  EXPECT_THAT(writes_of(planned(a_stateful_slice().without(1).without(2), 1h)), IsEmpty());
-  EXPECT_THAT(writes_of(planned(a_stateful_slice().without(2).gated(1), 1h)), ElementsAre("release train-1"));
+  EXPECT_THAT(ending_writes_of(planned(a_stateful_slice().without(1).without(2), 1h)), IsEmpty());
+  EXPECT_THAT(ending_writes_of(planned(a_stateful_slice().without(2).gated(1), 1h)), ElementsAre("release train-1"));
 }
 
 TEST(HostByHost, IsCompletedOnceAllHostsExist) {
   SliceObserved seen = view_of(a_stateful_slice(), 1h);
   const std::string members = members_of(a_stateful_slice().slice());
   EXPECT_NE(members, "open");
-  EXPECT_THAT(writes_of(plan_slice(seen, {})),
+  EXPECT_THAT(ending_writes_of(plan_slice(seen, {})),
               ElementsAre("train-0 slice-members=" + members, "train-1 slice-members=" + members,
                           "train-2 slice-members=" + members));
   apply_plan(plan_slice(seen, {}), seen.pods);
@@ -183,7 +184,7 @@ TEST(HostByHost, IsTornDownOnceWhenAHostIsLostAfterThat) {
   SliceObserved seen = view_of(a_stateful_slice(), 1h);
   apply_plan(plan_slice(seen, {}), seen.pods);
   seen.pods[2] = with(seen.pods[2], [](PodView& pod) { pod.deletion = after(1h); });
-  EXPECT_THAT(writes_of(plan_slice(seen, {})), ElementsAre("delete train-0", "delete train-1"));
+  EXPECT_THAT(ending_writes_of(plan_slice(seen, {})), ElementsAre("delete train-0", "delete train-1"));
   apply_plan(plan_slice(seen, {}), seen.pods);
   EXPECT_TRUE(plan_slice(seen, {}).empty());
 }
@@ -194,11 +195,11 @@ TEST(HostByHost, IsTornDownIfTheOperatorStoppedWhileItCompletedIt) {
   half.stages.at(0).actions.resize(1);
   apply_plan(half, seen.pods);
   seen.pods[2] = with(seen.pods[2], [](PodView& pod) { pod.phase = PodPhase::kFailed; });
-  EXPECT_THAT(writes_of(plan_slice(seen, {})), ElementsAre("delete train-0", "delete train-1"));
+  EXPECT_THAT(ending_writes_of(plan_slice(seen, {})), ElementsAre("delete train-0", "delete train-1"));
 }
 
 TEST(HostByHost, KeepsAnOpenSliceWhoseHostIsReplacedInTime) {
-  EXPECT_THAT(writes_of(planned(a_stateful_slice().without(2).replaced(1), 1h)), ElementsAre("release train-1"));
+  EXPECT_THAT(ending_writes_of(planned(a_stateful_slice().without(2).replaced(1), 1h)), ElementsAre("release train-1"));
 }
 
 TEST(FirstHostAlone, IsNotCompleted) {

@@ -10,6 +10,7 @@ namespace {
 
 using namespace std::chrono_literals;
 using plan::Plan;
+using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
 const Options kOptions{.node_timeout = 40s, .lost_pod_timeout = 5min};
@@ -36,10 +37,11 @@ TEST(LostPod, IsForceDeletedFiveMinutesAfterItsDeletionWasDue) {
   EXPECT_EQ(action.key.name, "train-1") << "the node of the other pod is Ready";
   EXPECT_EQ(action.preconditions.uid, "uid-of-train-1");
   EXPECT_EQ(action.grace_seconds, 0);
-  ASSERT_THAT(plan.events, SizeIs(1));
-  EXPECT_EQ(plan.events[0].reason, "LostPodDeleted");
-  EXPECT_EQ(plan.events[0].after, std::nullopt) << "with an action, a warning is sent only if that fails";
-  EXPECT_EQ(plan.events[0].message,
+  EXPECT_THAT(plan.events, IsEmpty());
+  ASSERT_NE(action.events, nullptr);
+  ASSERT_THAT(action.events->on_success, SizeIs(1));
+  EXPECT_EQ(action.events->on_success[0].reason, "LostPodDeleted");
+  EXPECT_EQ(action.events->on_success[0].message,
             "Pod train-1 should have terminated at 2026-01-01T00:01:40Z, and its node pool-a-1 is not Ready: deleted "
             "without waiting for the node");
 }

@@ -6,7 +6,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "controllers/placement/placement_render.h"
 #include "controllers/slice/slice_state.h"
+#include "tests/support/plan_matchers.h"
 #include "tests/unit/controllers/slice/slices.h"
 #include "tpu/labels.h"
 
@@ -48,7 +50,7 @@ double level_of(const Plan& plan, const std::string& reason) {
 
 std::vector<Measurement> measured(const Plan& plan, Measurement::Kind kind) {
   std::vector<Measurement> out;
-  std::ranges::copy_if(plan.measurements, std::back_inserter(out),
+  std::ranges::copy_if(measurements_of(plan), std::back_inserter(out),
                        [=](const Measurement& measurement) { return measurement.kind == kind; });
   return out;
 }
@@ -66,6 +68,13 @@ TEST(PlacementPlan, PlacesHostZeroInOneWriteThatFailsIfThePodHasChanged) {
     "stages": [[{
       "action": "patch", "resource": "pods", "object": "default/train-0",
       "uid": "uid-of-train-0", "resourceVersion": "100", "failureReason": "FailedPlaceSlice",
+      "onSuccess": [
+        {"type": "Normal", "reason": "SlicePlaced", "action": "PlaceSlice",
+         "message": "slice train of 2 hosts is placed in node pool pool-a, 7 s after its last pod was created",
+         "regarding": "Job default/job"}],
+      "onFailure": [
+        {"type": "Warning", "reason": "FailedPlaceSlice", "action": "PlaceSlice",
+         "message": "Slice train cannot be placed in node pool pool-a", "regarding": "Job default/job"}],
       "body": {
         "metadata": {"annotations": {
           "tpuslice.dev/slice-members": "MEMBERS", "tpuslice.dev/placed-at": "2026-01-01T00:00:07Z",
@@ -74,13 +83,7 @@ TEST(PlacementPlan, PlacesHostZeroInOneWriteThatFailsIfThePodHasChanged) {
         "spec": {"schedulingGates": [], "nodeSelector": {"cloud.google.com/gke-nodepool": "pool-a"},
           "affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [
             {"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["pool-a-0"]}]}]}}}}}}]],
-    "events": [
-      {"type": "Normal", "reason": "SlicePlaced", "action": "PlaceSlice",
-       "message": "slice train of 2 hosts is placed in node pool pool-a, 7 s after its last pod was created",
-       "after": "default/train-0", "regarding": "Job default/job"},
-      {"type": "Warning", "reason": "FailedPlaceSlice", "action": "PlaceSlice",
-       "message": "Slice train cannot be placed in node pool pool-a",
-       "after": "default/train-0", "regarding": "Job default/job"}]})");
+    "events": []})");
   expected["stages"][0][0]["body"]["metadata"]["annotations"]["tpuslice.dev/slice-members"] =
       members_of(a_slice("train").slice());
   EXPECT_EQ(plan::to_json(plan), expected) << plan::to_json(plan).dump(2);
@@ -246,8 +249,8 @@ TEST(PlacementPlan, SendsEventsAboutTheWorkload) {
   };
   for (const Plan& plan : {plan_placement(observed({a_pool("a")}, {a_slice("x").each(of_jobset)}), {}),
                            plan_placement(observed({}, {a_slice("x").each(of_jobset)}), {})}) {
-    ASSERT_THAT(plan.events, Not(IsEmpty()));
-    for (const plan::EventIntent& event : plan.events) {
+    ASSERT_THAT(events_of(plan), Not(IsEmpty()));
+    for (const plan::EventIntent& event : events_of(plan)) {
       ASSERT_TRUE(event.regarding.has_value());
       EXPECT_EQ(event.regarding->kind, "JobSet");
       EXPECT_EQ(event.regarding->key.name, "maxtext");
@@ -349,17 +352,22 @@ TEST(PlacementPlan, CountsAndTimesASliceWhenHostZeroIsReleased) {
   const auto last = [](PodView& pod) { pod.created = after(2s); };
   const Plan plan = plan_placement(observed({a_pool("pool-a")}, {a_slice("train").host(1, last)}, 9500ms), {});
   const std::vector<Measurement> counts = measured(plan, Measurement::Kind::kCount);
+  EXPECT_THAT(plan, plan::CountsOnly(placement::kCounters));
   ASSERT_THAT(counts, SizeIs(1));
   EXPECT_EQ(counts[0].name, "tpuslice_slices_placed_total");
   EXPECT_THAT(counts[0].labels, ElementsAre(Pair("accelerator", kV6e)));
   EXPECT_EQ(counts[0].value, 1);
-  EXPECT_EQ(counts[0].after, (ObjectKey{"default", "train-0"}));
   const std::vector<Measurement> times = measured(plan, Measurement::Kind::kDuration);
   ASSERT_THAT(times, SizeIs(1));
   EXPECT_EQ(times[0].name, "tpuslice_slice_placement_seconds");
   EXPECT_THAT(times[0].labels, ElementsAre(Pair("accelerator", kV6e)));
   EXPECT_EQ(times[0].value, 7.5);
-  EXPECT_EQ(times[0].after, (ObjectKey{"default", "train-0"}));
+}
+
+TEST(PlacementPlan, CountsAnAcceleratorThatIsNotInTheCatalogAsOther) {
+  const Plan plan = plan_placement(observed({a_pool("pool-a")}, {a_slice("train")}), {}, "tpu-v99");
+  EXPECT_THAT(plan, plan::CountsOnly(placement::kCounters));
+  EXPECT_EQ(measured(plan, Measurement::Kind::kCount).at(0).labels.at("accelerator"), "other");
 }
 
 TEST(PlacementPlan, MeasuresNoNegativeTime) {
@@ -379,7 +387,6 @@ TEST(PlacementPlan, ReportsTheNumberOfWaitingSlicesEvenIfZero) {
   for (const Measurement& level : measured(some, Measurement::Kind::kLevel)) {
     EXPECT_EQ(level.name, "tpuslice_slices_waiting");
     EXPECT_EQ(level.labels.at("accelerator"), kV6e);
-    EXPECT_EQ(level.after, std::nullopt);
   }
 }
 

@@ -5,7 +5,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "controllers/placement/placement_render.h"
 #include "controllers/slice/pod_patches.h"
+#include "tests/support/plan_matchers.h"
 #include "tests/unit/controllers/slice/slices.h"
 #include "tpu/labels.h"
 
@@ -85,7 +87,7 @@ TEST(PreemptionPlan, FirstCreatesTheConfigMap) {
   EXPECT_EQ(create.key.to_string(), "tpu-system/tpu-slice-preemptions");
   EXPECT_FALSE(create.body.make()->contains("data"));
   EXPECT_TRUE(plan.requeue_after.has_value()) << "an empty ConfigMap concerns no accelerator";
-  EXPECT_TRUE(std::ranges::none_of(plan.events, [](const auto& event) { return event.reason == "SlicePreempted"; }));
+  EXPECT_THAT(plan, ::testing::Not(plan::HasEvent("SlicePreempted")));
 }
 
 TEST(PreemptionPlan, EndsNothingWhileTheConfigMapCannotBeRead) {
@@ -113,12 +115,18 @@ TEST(PreemptionPlan, EndsNothingWhileItsRecordIsInvalid) {
 
 TEST(PreemptionPlan, AddsAnEventToTheVictim) {
   const plan::Plan plan = plan_placement(a_full_pool(), kTwoAnHour);
-  const auto event = std::ranges::find(plan.events, "SlicePreempted", &plan::EventIntent::reason);
-  ASSERT_NE(event, plan.events.end());
-  EXPECT_EQ(event->message, "Slice low of priority 0 is preempted: a slice of priority 9 needs node pool pool-a");
-  EXPECT_EQ(event->regarding->kind, "Job");
-  EXPECT_FALSE(event->type == plan::EventType::kWarning && event->after.has_value())
-      << "such an event is sent only if the action fails";
+  const std::vector<const plan::ActionEvents*> reports = reports_of(plan);
+  ASSERT_THAT(reports, SizeIs(1));
+  const plan::EventIntent& event = reports[0]->on_success.at(0);
+  EXPECT_EQ(event.message, "Slice low of priority 0 is preempted: a slice of priority 9 needs node pool pool-a");
+  EXPECT_EQ(event.regarding->kind, "Job");
+  EXPECT_EQ(reports[0]->on_failure.at(0).message,
+            "Slice low of priority 0 is preempted: a slice of priority 9 needs node pool pool-a; not all of its pods "
+            "could be deleted:");
+  EXPECT_THAT(plan, plan::CountsOnly(placement::kCounters));
+  EXPECT_EQ(reports[0]->measurements.at(0).name, "tpuslice_slices_preempted_total");
+  for (const plan::Action& action : plan.stages.at(3).actions) EXPECT_EQ(action.events.get(), reports[0]);
+  for (const plan::Action& action : plan.stages.at(2).actions) EXPECT_EQ(action.events, nullptr) << "optional";
 }
 
 TEST(PreemptionPlan, KeepsGatedAndSucceededHostsOfTheVictim) {

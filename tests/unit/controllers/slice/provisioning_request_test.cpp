@@ -7,6 +7,7 @@
 
 #include "controllers/placement/placement_reconciler.h"
 #include "controllers/placement/scout_pod.h"
+#include "tests/support/plan_matchers.h"
 #include "tests/unit/controllers/slice/request_scenes.h"
 #include "tpu/labels.h"
 
@@ -219,7 +220,7 @@ TEST(RequestPlans, ReachAFixpointAndLetTheSliceGoOncePlaced) {
   const plan::Plan second = plan_placement(seen, kRequestPlans);
   EXPECT_THAT(second.reason, HasSubstr("ProvisioningRequest " + name_of("x") + " is created"));
   const auto counted = [](const plan::Plan& plan) {
-    return std::ranges::count_if(plan.measurements,
+    return std::ranges::count_if(measurements_of(plan),
                                  [](const plan::Measurement& each) { return each.name == "tpuslice_scale_ups_total"; });
   };
   EXPECT_EQ(counted(first), 0) << "templates do not count";

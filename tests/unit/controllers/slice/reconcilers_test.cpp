@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/support/plan_matchers.h"
 #include "tests/unit/controllers/slice/slices.h"
 #include "tpu/labels.h"
 
@@ -70,7 +71,7 @@ TEST_F(SliceReconciling, PlacesASliceOfTheStoresOnNodesOfTheStores) {
   show(a_pool("pool-a").nodes());
   show(a_slice("train").pods());
   EXPECT_EQ(place(kV6e, 5s).reason, "slice train of 2 hosts is placed in node pool pool-a");
-  EXPECT_EQ(place(kV6e, 5s).events.at(0).message,
+  EXPECT_EQ(events_of(place(kV6e, 5s)).at(0).message,
             "slice train of 2 hosts is placed in node pool pool-a, 5 s after its last pod was created");
 }
 

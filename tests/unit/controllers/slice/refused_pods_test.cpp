@@ -10,6 +10,7 @@
 #include "controllers/placement/preemption.h"
 #include "controllers/slice/pod_patches.h"
 #include "controllers/slice/slice_plan.h"
+#include "tests/support/plan_matchers.h"
 #include "tests/unit/controllers/slice/decisions.h"
 #include "tests/unit/controllers/slice/slices.h"
 #include "tpu/labels.h"
@@ -289,10 +290,10 @@ TEST(HalfPlacedSlice, IsTornDownAfterTwoMinutesAndWaits) {
     EXPECT_THAT(api.plan_one(half(), now), Not(::testing::Contains("delete half-0"))) << now / 1ms;
   }
   EXPECT_THAT(api.plan_one(half(), now), ::testing::IsSupersetOf({"delete half-0", "delete half-1", "delete half-2"}));
-  EXPECT_EQ(api.last_plan().events.at(0).message,
+  EXPECT_EQ(events_of(api.last_plan()).at(0).message,
             "Slice half is torn down, 3 of its 4 pods are deleted: pod half-3 cannot be changed: policy x denied "
             "request: no updates");
-  EXPECT_EQ(api.last_plan().measurements.at(0).labels.at("reason"), "not released");
+  EXPECT_EQ(measurements_of(api.last_plan()).at(0).labels.at("reason"), "not released");
   // Their successors exist; host 3 is the same.
   PlacementScene again = observed({a_pool("pool-a").size(4)}, {a_slice("half").hosts(4)}, now);
   again.failed_writes = std::make_shared<const plan::FailedWrites>(api.writes());

@@ -7,7 +7,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "controllers/slice/slice_render.h"
 #include "controllers/slice/slice_state.h"
+#include "tests/support/plan_matchers.h"
 #include "tests/unit/controllers/slice/slices.h"
 #include "tpu/labels.h"
 
@@ -164,8 +166,10 @@ TEST_P(TornDownSlice, LosesAllStartedHosts) {
   const Plan plan = plan_slice(seen(), kShortTimeout);
   EXPECT_THAT(actions(plan), ::testing::ElementsAreArray(GetParam().deletes));
   EXPECT_EQ(plan.reason, std::string("slice train is torn down: ") + GetParam().message);
-  ASSERT_THAT(plan.measurements, SizeIs(1));
-  EXPECT_EQ(plan.measurements[0].labels.at("reason"), GetParam().reason);
+  EXPECT_THAT(plan, plan::CountsOnly(kCounters));
+  const std::vector<plan::Measurement> counts = measurements_of(plan);
+  ASSERT_THAT(counts, SizeIs(1));
+  EXPECT_EQ(counts[0].labels.at("reason"), GetParam().reason);
 }
 
 TEST_P(TornDownSlice, IsTornDownOnce) {
@@ -221,7 +225,7 @@ INSTANTIATE_TEST_SUITE_P(
                      "1 of 3 pods are not scheduled in pool-a: train-2: 0/4 nodes: no memory", "not scheduled"}),
     [](const auto& test) { return test.param.name; });
 
-TEST(TearDown, DeletesByUidAndSendsAnEventEvenIfADeleteFails) {
+TEST(TearDown, DeletesByUidAndSendsOneEventForAllPods) {
   const auto of_jobset = [](PodView& pod) {
     pod.annotations[std::string(tpu::kWorkload)] = "JobSet.v1alpha2.jobset.x-k8s.io/maxtext";
   };
@@ -242,20 +246,25 @@ TEST(TearDown, DeletesByUidAndSendsAnEventEvenIfADeleteFails) {
          {"type": "DisruptionTarget", "status": "True", "reason": "DeletionBySliceController",
           "message": "pod old failed", "lastTransitionTime": "2026-01-01T00:00:00Z"}]}}}], [
       {"action": "delete", "resource": "pods", "object": "default/train-0", "uid": "uid-of-train-0",
-       "failureReason": "FailedTearDownSlice"},
+       "failureReason": "FailedTearDownSlice",
+       "onSuccess": [
+         {"type": "Warning", "reason": "SliceTornDown", "action": "TearDownSlice",
+          "message": "Slice train is torn down, 2 of its 2 pods are deleted: pod old failed",
+          "regarding": "JobSet default/maxtext"}],
+       "onFailure": [
+         {"type": "Warning", "reason": "SliceTornDown", "action": "TearDownSlice",
+          "message": "Slice train is torn down: pod old failed; not all of its pods could be deleted:",
+          "regarding": "JobSet default/maxtext"}]},
       {"action": "delete", "resource": "pods", "object": "default/train-1", "uid": "new",
-       "failureReason": "FailedTearDownSlice"}]],
-    "events": [
-      {"type": "Warning", "reason": "SliceTornDown", "action": "TearDownSlice",
-       "message": "Slice train is torn down, 2 of its 2 pods are deleted: pod old failed",
-       "regarding": "JobSet default/maxtext"}]})");
+       "failureReason": "FailedTearDownSlice", "eventsWith": "default/train-0"}]],
+    "events": []})");
   EXPECT_EQ(plan::to_json(plan), expected) << plan::to_json(plan).dump(2);
   ASSERT_THAT(plan.stages, SizeIs(2));
   EXPECT_TRUE(plan.stages[1].independent) << "a pod that cannot be deleted keeps no other running";
-  ASSERT_THAT(plan.measurements, SizeIs(1));
-  EXPECT_EQ(plan.measurements[0].name, "tpuslice_slices_torn_down_total");
-  EXPECT_EQ(plan.measurements[0].kind, plan::Measurement::Kind::kCount);
-  EXPECT_EQ(plan.measurements[0].after, (ObjectKey{"default", "train-1"}));
+  const std::vector<plan::Measurement> counts = measurements_of(plan);
+  ASSERT_THAT(counts, SizeIs(1));
+  EXPECT_EQ(counts[0].name, "tpuslice_slices_torn_down_total");
+  EXPECT_EQ(counts[0].kind, plan::Measurement::Kind::kCount);
 }
 
 TEST(TearDown, KeepsAGatedReplacement) {
