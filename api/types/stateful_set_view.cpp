@@ -50,7 +50,7 @@ std::int64_t StatefulSetView::partition() const {
   return int_at(settings, {"updateStrategy", "rollingUpdate", "partition"});
 }
 
-Result<StatefulSetView> StatefulSetView::decode(std::string_view json, const AnnotationPrefixes* /*keep*/) {
+Result<StatefulSetView> StatefulSetView::decode(std::string_view json, const KeptKeys* /*keep*/) {
   StatefulSetView set;
   view::Metadata metadata;
   RETURN_IF_ERROR(view::decoder().decode("stateful set", json, [&](std::string_view member, view::Value value) {

@@ -53,7 +53,8 @@ void each_item(Value value, Visit visit) {
 /// A quantity, string or number, as whole units.
 [[nodiscard]] std::int64_t amount_of(Value value);
 /// `keep`: prefixes of the keys to keep; null: all.
-[[nodiscard]] StringMap strings_of(Value value, const AnnotationPrefixes* keep = nullptr);
+[[nodiscard]] StringMap strings_of(Value value, const KeptKeys* keep = nullptr);
+[[nodiscard]] bool is_kept(std::string_view key, const KeptKeys* keep);
 
 /// Members that all objects have.
 struct Metadata {
@@ -71,10 +72,16 @@ struct Metadata {
 };
 /// `keep`: prefixes of the labels and annotations to keep; null: all. The API server limits the length of a label, but
 /// not their number.
-[[nodiscard]] Metadata read_metadata(Value value, const AnnotationPrefixes* keep = nullptr);
+[[nodiscard]] Metadata read_metadata(Value value, const KeptKeys* keep = nullptr);
 
-/// google.com/tpu in a list of resources.
-[[nodiscard]] std::int64_t read_tpu_amount(Value resources);
+/// Whether `keep` has the key as a whole.
+[[nodiscard]] bool has_key(const KeptKeys& keep, std::string_view key);
+/// Whether a view keeps the amount of a resource: it is an extended one, of which `keep` has the name; null: any.
+[[nodiscard]] bool is_kept_resource(std::string_view name, const KeptKeys* keep);
+/// The amount of the resource, 0 at first.
+[[nodiscard]] std::int64_t& amount_in(ResourceAmounts& resources, std::string_view name);
+/// Sorts them, without those of which there are none.
+void normalize(ResourceAmounts& resources);
 
 struct ConditionView {
   std::string type;

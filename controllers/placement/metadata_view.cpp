@@ -6,7 +6,7 @@
 
 namespace tpuslice::placement {
 
-Result<MetadataView> MetadataView::decode(std::string_view json, const AnnotationPrefixes* /*keep*/) {
+Result<MetadataView> MetadataView::decode(std::string_view json, const KeptKeys* /*keep*/) {
   MetadataView object;
   view::Metadata metadata;
   RETURN_IF_ERROR(view::decoder().decode("object", json, [&](std::string_view member, view::Value value) {

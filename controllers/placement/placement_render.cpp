@@ -89,7 +89,7 @@ class PlanBuilder {
     const std::string why = fmt::format("a slice of priority {} needs {} {}", preemptor.priority(),
                                         domain_noun(victim.topology_key), preemption.domain);
     for (const PodPtr& pod : started) {
-      preparations_.push_back(set_disruption_target(*pod, kPreemptionBySlice, why, now_));
+      preparations_.push_back(set_disruption_target(*pod, tpu::kPreemptionBySlice, why, now_));
       deletes_.push_back(delete_pod(*pod));
     }
     notes_.push_back(

@@ -33,7 +33,7 @@ std::optional<std::pair<Timestamp, std::size_t>> read_entry(std::string_view tex
 
 }  // namespace
 
-Result<PreemptionRecords> PreemptionRecords::decode(std::string_view json, const AnnotationPrefixes* /*keep*/) {
+Result<PreemptionRecords> PreemptionRecords::decode(std::string_view json, const KeptKeys* /*keep*/) {
   PreemptionRecords records;
   view::Metadata metadata;
   RETURN_IF_ERROR(view::decoder().decode("ConfigMap", json, [&](std::string_view member, view::Value value) {

@@ -180,8 +180,7 @@ class ProvisioningRequests final : public ScaleUpMeans {
 
 }  // namespace
 
-Result<ProvisioningRequestView> ProvisioningRequestView::decode(std::string_view json,
-                                                                const AnnotationPrefixes* /*keep*/) {
+Result<ProvisioningRequestView> ProvisioningRequestView::decode(std::string_view json, const KeptKeys* /*keep*/) {
   ProvisioningRequestView request;
   view::Metadata metadata;
   RETURN_IF_ERROR(view::decoder().decode("provisioning request", json, [&](std::string_view member, view::Value value) {

@@ -6,7 +6,7 @@
 
 namespace tpuslice::example {
 
-Result<ConfigMapView> ConfigMapView::decode(std::string_view json, const AnnotationPrefixes* keep) {
+Result<ConfigMapView> ConfigMapView::decode(std::string_view json, const KeptKeys* keep) {
   ConfigMapView config_map;
   view::Metadata metadata;
   RETURN_IF_ERROR(view::decoder().decode("config map", json, [&](std::string_view member, view::Value value) {
