@@ -144,7 +144,7 @@ Result<JobView> JobView::decode(std::string_view json, const KeptKeys* keep) {
   JobView job;
   view::Metadata metadata;
   view::RawTemplate raw;
-  RETURN_IF_ERROR(view::decoder().decode("job", json, [&](std::string_view member, view::Value value) {
+  RETURN_IF_ERROR(view::decode("job", json, [&](std::string_view member, view::Value value) {
     if (member == "metadata") metadata = view::read_metadata(value, keep);
     if (member == "spec") view::read_job_spec(value, keep, job, raw);
     if (member == "status") view::read_job_status(value, job);

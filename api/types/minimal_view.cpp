@@ -168,7 +168,7 @@ Result<View> try_object(std::string_view kind, std::string_view json, const Kept
   View out;
   Metadata metadata;
   // What could be read before an error counts.
-  const Status whole = decoder().decode(kind, json, [&](std::string_view member, Value value) {
+  const Status whole = decode(kind, json, [&](std::string_view member, Value value) {
     if (member == "metadata") metadata = try_metadata(value, keep, kMaxMinimalLabels<View>);
     if constexpr (std::same_as<View, PodView>) {
       if (member == "spec") try_pod_spec(value, keep, out);

@@ -48,7 +48,7 @@ void read_node_status(Value value, const KeptKeys* keep, NodeView& node) {
 Result<NodeView> NodeView::decode(std::string_view json, const KeptKeys* keep) {
   NodeView node;
   view::Metadata metadata;
-  RETURN_IF_ERROR(view::decoder().decode("node", json, [&](std::string_view member, view::Value value) {
+  RETURN_IF_ERROR(view::decode("node", json, [&](std::string_view member, view::Value value) {
     if (member == "metadata") metadata = view::read_metadata(value);
     if (member == "spec") view::read_node_spec(value, node);
     if (member == "status") view::read_node_status(value, keep, node);

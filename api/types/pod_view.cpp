@@ -242,7 +242,7 @@ Result<PodView> PodView::decode(std::string_view json, const KeptKeys* keep) {
   PodView pod;
   PodScheduling scheduling;
   view::Metadata metadata;
-  RETURN_IF_ERROR(view::decoder().decode("pod", json, [&](std::string_view member, view::Value value) {
+  RETURN_IF_ERROR(view::decode("pod", json, [&](std::string_view member, view::Value value) {
     if (member == "metadata") metadata = view::read_metadata(value, keep);
     if (member == "spec") view::read_pod_spec(value, keep, scheduling, pod);
     if (member == "status") view::read_pod_status(value, pod);

@@ -9,6 +9,9 @@
 namespace tpuslice::view {
 namespace {
 
+/// Threads decode a list or an event at a time; more than this at once are rare.
+constexpr std::size_t kKeptDecoders = 4;
+
 void read_owner(Value value, Metadata& metadata) {
   metadata.has_owner = true;
   ControllerRef owner;
@@ -142,9 +145,10 @@ Conditions read_conditions(Value value) {
   return found;
 }
 
-Decoder& decoder() {
-  thread_local Decoder instance;
-  return instance;
+Pool<Decoder>& decoders() {
+  // Never destroyed, since threads may still decode while the program ends.
+  static auto& pool = *new Pool<Decoder>(kKeptDecoders);
+  return pool;
 }
 
 Status check_identity(std::string_view kind, const Metadata& metadata) {
