@@ -35,6 +35,8 @@ inline constexpr std::string_view kSlice = "tpuslice.dev/slice";
 inline constexpr std::string_view kNoSlice = "none";
 /// Scheduling gate of the pods of a slice that waits for nodes.
 inline constexpr std::string_view kSliceGate = "tpuslice.dev/slice";
+/// Reason of the condition DisruptionTarget of pods whose slice is preempted by one of higher priority.
+inline constexpr std::string_view kPreemptionBySlice = "PreemptionBySliceController";
 
 /// Ours: annotations that admission sets.
 /// The workload of a pod whose controller is not the workload: "JobSet.v1alpha2.jobset.x-k8s.io/train".

@@ -6,6 +6,7 @@
 #include "api/client/json_scan.h"
 #include "api/client/list_splitter.h"
 #include "api/client/protobuf_answer.h"
+#include "api/client/view_fields.h"
 #include "api/types/json_text.h"
 
 namespace tpuslice::client {
@@ -76,8 +77,9 @@ Result<ListPage> Client::list(const ResourceType& type, const ListOptions& optio
   const std::string what = "list " + type.resource();
   ASSIGN_OR_RETURN(const http::Response response,
                    send(list_request(type, options), what, options_.list_deadline, std::move(stop)));
-  if (is_protobuf(response.headers) && options.fields != nullptr) {
-    Result<ListPage> page = convert_list(response.body, *options.fields);
+  const protobuf::Message* const fields = options.for_view ? view_fields(type) : nullptr;
+  if (fields != nullptr && is_protobuf(response.headers)) {
+    Result<ListPage> page = convert_list(response.body, *fields);
     return page ? std::move(page) : page.error().within(what);
   }
   Result<SplitList> split = split_list(response.body);
@@ -99,7 +101,8 @@ Result<std::unique_ptr<WatchStream>> Client::watch(const ResourceType& type, con
   if (!stream) return stream.error().within(what);
   const int status = (*stream)->status();
   if (status / 100 == 2)
-    return std::make_unique<WatchStream>(*std::move(stream), options.fields, options_.max_watch_event);
+    return std::make_unique<WatchStream>(*std::move(stream), options.for_view ? view_fields(type) : nullptr,
+                                         options_.max_watch_event);
   http::Response refusal{status, (*stream)->headers(), {}};
   while (refusal.body.size() < kMaxErrorBody) {
     const Result<std::string> bytes = (*stream)->read(options_.deadline, stop);

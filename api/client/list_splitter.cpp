@@ -8,7 +8,7 @@ namespace tpuslice::client {
 namespace {
 
 Status split_items(std::string_view value, std::vector<std::string_view>& out) {
-  if (value == "null") return {};  // How Go encodes a nil slice.
+  if (value == "null") return {};  // How Go encodes a list that is nil.
   JsonScanner items(value);
   if (!value.starts_with('[')) return Error::internal("list: items is {}, expected an array", value.substr(0, 20));
   while (const std::optional<JsonMember> item = items.next()) {

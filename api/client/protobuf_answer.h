@@ -8,10 +8,10 @@
 #include <string_view>
 
 #include "api/base/result.h"
+#include "api/client/protobuf.h"
 #include "api/client/requests.h"
 #include "api/client/watch.h"
 #include "api/http/transport.h"
-#include "api/types/protobuf.h"
 
 namespace tpuslice::client {
 

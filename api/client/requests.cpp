@@ -4,6 +4,7 @@
 
 #include "api/base/strings.h"
 #include "api/client/protobuf_answer.h"
+#include "api/client/view_fields.h"
 #include "api/http/url.h"
 #include "api/types/json_text.h"
 #include "api/types/utf8.h"
@@ -32,7 +33,9 @@ http::Request request(std::string method, std::string path, const http::QueryPar
 }
 
 std::string_view accept_of(Answer answer) { return answer == Answer::kMetadataOnly ? kMetadata : kJson; }
-std::string_view accept_of(const protobuf::Message* fields) { return fields == nullptr ? kJson : kAcceptProtobuf; }
+std::string_view accept_of(const ResourceType& type, bool for_view) {
+  return for_view && view_fields(type) != nullptr ? kAcceptProtobuf : kJson;
+}
 
 void set_body(http::Request& out, std::string_view content_type, std::string body) {
   out.headers.emplace_back("Content-Type", content_type);
@@ -160,7 +163,7 @@ http::Request list_request(const ResourceType& type, const ListOptions& options)
     add(query, "resourceVersionMatch", options.resource_version_match);
   }
   http::Request out = request("GET", type.path(options.namespace_name), query,
-                              options.metadata_only ? kMetadataList : accept_of(options.fields));
+                              options.metadata_only ? kMetadataList : accept_of(type, options.for_view));
   out.max_response = options.max_bytes;
   return out;
 }
@@ -177,7 +180,7 @@ http::Request watch_request(const ResourceType& type, const WatchOptions& option
     query.add("resourceVersionMatch", "NotOlderThan");
   }
   if (options.timeout_seconds > 0) query.add("timeoutSeconds", std::to_string(options.timeout_seconds));
-  return request("GET", type.path(options.namespace_name), query, accept_of(options.fields));
+  return request("GET", type.path(options.namespace_name), query, accept_of(type, options.for_view));
 }
 
 http::Request create_request(const ResourceType& type, std::string_view namespace_name, std::string body,

@@ -14,7 +14,6 @@
 #include "api/http/transport.h"
 #include "api/types/json.h"
 #include "api/types/object.h"
-#include "api/types/protobuf.h"
 #include "api/types/resource_type.h"
 
 namespace tpuslice::client {
@@ -27,8 +26,8 @@ struct ListOptions {
   std::string continue_token = {};          ///< Token of the previous page; then resource_version must be empty.
   std::string resource_version = {};        ///< Empty: the newest.
   std::string resource_version_match = {};  ///< "Exact" or "NotOlderThan"; empty: the server's default.
-  /// The fields that the caller reads. The answer may then be protobuf, of which only these are kept. Null: JSON.
-  const protobuf::Message* fields = nullptr;
+  /// Items are read as the view of their type (api/types/views.h): fields that it does not read may be absent.
+  bool for_view = false;
   /// Items are PartialObjectMetadata: apiVersion, kind and metadata. For objects that are too long to be read.
   bool metadata_only = false;
   std::size_t max_bytes = 0;  ///< A longer answer is an error, ResponseTooLong; 0: see
@@ -49,9 +48,9 @@ struct WatchOptions {
   std::string field_selector = {};
   std::string resource_version = {};
   bool allow_bookmarks = true;
-  bool send_initial_events = false;           ///< WatchList; adds resourceVersionMatch=NotOlderThan.
-  std::int64_t timeout_seconds = 300;         ///< The server ends the watch after this.
-  const protobuf::Message* fields = nullptr;  ///< The same as in ListOptions.
+  bool send_initial_events = false;    ///< WatchList; adds resourceVersionMatch=NotOlderThan.
+  std::int64_t timeout_seconds = 300;  ///< The server ends the watch after this.
+  bool for_view = false;               ///< The same as in ListOptions.
 };
 
 /// How much of the object the server sends back.

@@ -11,9 +11,9 @@
 #include <string_view>
 
 #include "api/base/result.h"
+#include "api/client/protobuf.h"
 #include "api/http/transport.h"
 #include "api/types/object.h"
-#include "api/types/protobuf.h"
 
 namespace tpuslice::client {
 

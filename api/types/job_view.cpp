@@ -28,28 +28,29 @@ RawMembers read_raw(Value value, const std::array<std::string_view, kCount>& nam
   return members;
 }
 
-/// The value of one label, and the labels as text.
-std::string read_labels(Value value, std::string_view wanted, RawMembers& raw) {
-  std::string found;
+/// The labels to keep, and all of them as text.
+StringMap read_labels(Value value, const KeptKeys* keep, RawMembers& raw) {
+  StringMap kept;
   simdjson::ondemand::object labels = value.get_object();
   raw.emplace_back("labels", std::string_view(labels.raw_json()));
   labels.reset();
   for (auto label : labels) {
     const std::string_view key = label.unescaped_key();
     Value text = label.value();
-    if (key == wanted && !is_null(text)) found = text_of(text);
+    if (is_kept(key, keep) && !is_null(text)) kept.insert_or_assign(SharedString::decoded(key), shared_text_of(text));
   }
-  return found;
+  kept.shrink_to_fit();
+  return kept;
 }
 
-RawTemplate read_template(Value value, JobView& job) {
+RawTemplate read_template(Value value, const KeptKeys* keep, JobView& job) {
   static constexpr std::array<std::string_view, 4> kOfSpec = {"affinity", "nodeSelector", "schedulingGates",
                                                               "tolerations"};
   RawTemplate raw;
   each_member(value, [&](std::string_view key, Value member) {
     if (key == "metadata") {
       each_member(member, [&](std::string_view part, Value content) {
-        if (part == "labels") job.slice = read_labels(content, "tpuslice.dev/slice", raw.metadata);
+        if (part == "labels") job.template_labels = read_labels(content, keep, raw.metadata);
         if (part == "annotations") raw.metadata.emplace_back(part, std::string_view(simdjson::to_json_string(content)));
       });
     }
@@ -79,7 +80,7 @@ Result<std::string> print_template(const RawTemplate& raw) {
   return printed.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-void read_job_spec(Value value, JobView& job, RawTemplate& raw) {
+void read_job_spec(Value value, const KeptKeys* keep, JobView& job, RawTemplate& raw) {
   each_member(value, [&](std::string_view key, Value member) {
     if (key == "parallelism") {
       job.parallelism = int32_of(member, key);
@@ -88,7 +89,7 @@ void read_job_spec(Value value, JobView& job, RawTemplate& raw) {
     } else if (key == "suspend") {
       job.suspended = flag_of(member);
     } else if (key == "template") {
-      raw = read_template(member, job);
+      raw = read_template(member, keep, job);
     }
   });
 }
@@ -139,13 +140,13 @@ const JobCondition* JobView::condition(std::string_view type) const {
   return found == conditions.end() ? nullptr : &*found;
 }
 
-Result<JobView> JobView::decode(std::string_view json, const AnnotationPrefixes* keep) {
+Result<JobView> JobView::decode(std::string_view json, const KeptKeys* keep) {
   JobView job;
   view::Metadata metadata;
   view::RawTemplate raw;
-  RETURN_IF_ERROR(view::decoder().decode("job", json, [&](std::string_view member, view::Value value) {
+  RETURN_IF_ERROR(view::decode("job", json, [&](std::string_view member, view::Value value) {
     if (member == "metadata") metadata = view::read_metadata(value, keep);
-    if (member == "spec") view::read_job_spec(value, job, raw);
+    if (member == "spec") view::read_job_spec(value, keep, job, raw);
     if (member == "status") view::read_job_status(value, job);
   }));
   job.foreground_deletion = metadata.foreground_deletion;

@@ -6,6 +6,7 @@
 
 #include <simdjson.h>
 
+#include "api/base/pool.h"
 #include "api/types/json.h"
 #include "api/types/utf8.h"
 
@@ -14,6 +15,8 @@ namespace {
 
 /// Up to this size a document's parser, which keeps some 20 bytes for each of the text, is kept for the next.
 constexpr std::size_t kSmallDocument = 64U << 10U;
+/// Parsers that are kept. More of them are seldom in use at a time.
+constexpr std::size_t kKeptParsers = 4;
 
 /// Bytes of the document in an error message: nlohmann's messages contain the last token, whatever its length.
 constexpr std::size_t kMaxShown = 256;
@@ -123,8 +126,9 @@ bool read_fast(std::string_view text, const JsonLimits& limits, Json& document) 
     simdjson::dom::parser parser;
     return read_with(parser, text, limits, document);
   }
-  thread_local simdjson::dom::parser kept;
-  return read_with(kept, text, limits, document);
+  // Never destroyed, since threads may still parse while the program ends.
+  static auto& parsers = *new Pool<simdjson::dom::parser>(kKeptParsers);
+  return parsers.with([&](simdjson::dom::parser& parser) { return read_with(parser, text, limits, document); });
 }
 
 /// Builds the document from parser events, so that depth is known before a level is entered: the parser itself does not

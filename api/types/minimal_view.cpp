@@ -13,10 +13,8 @@ namespace {
 template <typename View>
 constexpr std::size_t kMaxMinimalLabels = std::same_as<View, NodeView> ? std::string_view::npos : 1024;  // Bytes.
 constexpr std::size_t kMaxMinimalText = 512;
-/// Placement depends on it, so it is kept even if there are too many labels.
-constexpr std::string_view kSliceLabel = "tpuslice.dev/slice";
-/// More than any pod has.
-constexpr std::int64_t kManyChips = 1'000'000;
+/// More than any pod has of an extended resource.
+constexpr std::int64_t kMaxMinimalAmount = 1'000'000;
 
 template <typename Visit>
 void try_members(Value value, Visit visit) {
@@ -54,14 +52,13 @@ bool try_flag(Value value) {
   return value.get_bool().get(flag) == simdjson::SUCCESS && flag;
 }
 
-void try_labels(Value value, const AnnotationPrefixes* keep, std::size_t max_bytes, StringMap& labels) {
+void try_labels(Value value, const KeptKeys* keep, std::size_t max_bytes, StringMap& labels) {
   std::size_t bytes = 0;
   try_members(value, [&](std::string_view key, Value member) {
-    const bool kept = keep == nullptr ||
-                      std::ranges::any_of(*keep, [&](const std::string& prefix) { return key.starts_with(prefix); });
     const std::string_view text = try_text(member);
     const std::size_t size = key.size() + text.size();
-    if (text.empty() || (key != kSliceLabel && (!kept || bytes + size > max_bytes))) return;
+    if (text.empty() || !is_kept(key, keep)) return;
+    if (bytes + size > max_bytes && (keep == nullptr || !has_key(*keep, key))) return;
     bytes += size;
     labels.insert_or_assign(SharedString::decoded(key), SharedString::decoded(text));
   });
@@ -82,7 +79,7 @@ void try_owner(Value value, Metadata& metadata) {
   if (controls && !metadata.controller) metadata.controller = std::move(owner);
 }
 
-Metadata try_metadata(Value value, const AnnotationPrefixes* keep, std::size_t max_labels) {
+Metadata try_metadata(Value value, const KeptKeys* keep, std::size_t max_labels) {
   Metadata metadata;
   try_members(value, [&](std::string_view key, Value member) {
     if (key == "name") {
@@ -104,42 +101,55 @@ Metadata try_metadata(Value value, const AnnotationPrefixes* keep, std::size_t m
   return metadata;
 }
 
-/// Amount of google.com/tpu; one that cannot be read counts as a chip.
+/// The amount of an extended resource; one that cannot be read counts as 1.
 std::int64_t try_amount(Value value) {
   std::string_view text = try_text(value);
   if (text.empty()) text = value.raw_json_token();
   while (!text.empty() && text.back() <= ' ') text.remove_suffix(1);  // A raw token runs up to the next one.
   const Result<Quantity> amount = Quantity::parse(text);
-  return amount ? std::clamp<std::int64_t>(amount->value(), 0, kManyChips) : 1;
+  return amount ? std::clamp<std::int64_t>(amount->value(), 0, kMaxMinimalAmount) : 1;
 }
 
-std::int64_t try_chips(Value container) {
-  std::int64_t chips = 0;
+/// Calls `visit(name, amount)` for each limit that is kept.
+template <typename Visit>
+void try_limits(Value container, const KeptKeys* keep, Visit visit) {
   try_members(container, [&](std::string_view key, Value resources) {
     if (key != "resources") return;
     try_members(resources, [&](std::string_view part, Value amounts) {
       if (part != "limits") return;
       try_members(amounts, [&](std::string_view name, Value amount) {
-        if (name == "google.com/tpu") chips = try_amount(amount);
+        if (is_kept_resource(name, keep)) visit(name, try_amount(amount));
       });
     });
   });
-  return chips;
 }
 
-void try_pod_spec(Value value, PodView& pod) {
-  std::int64_t running = 0;
-  std::int64_t starting = 0;
+void try_pod_spec(Value value, const KeptKeys* keep, PodView& pod) {
+  ResourceAmounts running;
+  ResourceAmounts starting;
+  const auto add = [&](std::string_view name, std::int64_t amount) {
+    std::int64_t& sum = amount_in(running, name);
+    sum = std::min(sum + amount, kMaxMinimalAmount);
+  };
+  const auto start = [&](std::string_view name, std::int64_t amount) {
+    std::int64_t& largest = amount_in(starting, name);
+    largest = std::max(largest, amount);
+  };
   try_members(value, [&](std::string_view key, Value member) {
     if (key == "nodeName") pod.node_name = try_text(member);
     if (key == "containers") {
-      try_items(member, [&](Value each) { running = std::min(running + try_chips(each), kManyChips); });
+      try_items(member, [&](Value each) { try_limits(each, keep, add); });
     }
     if (key == "initContainers") {
-      try_items(member, [&](Value each) { starting = std::max(starting, try_chips(each)); });
+      try_items(member, [&](Value each) { try_limits(each, keep, start); });
     }
   });
-  pod.tpu_chips = std::max(running, starting);
+  for (const auto& [name, amount] : starting) {
+    std::int64_t& sum = amount_in(running, name);
+    sum = std::max(sum, amount);
+  }
+  normalize(running);
+  if (!running.empty()) pod.scheduling = SharedValue<PodScheduling>::decoded({.resources = std::move(running)});
 }
 
 void try_pod_status(Value value, PodView& pod) {
@@ -154,14 +164,14 @@ void try_pod_status(Value value, PodView& pod) {
 }
 
 template <typename View>
-Result<View> try_object(std::string_view kind, std::string_view json, const AnnotationPrefixes* keep) {
+Result<View> try_object(std::string_view kind, std::string_view json, const KeptKeys* keep) {
   View out;
   Metadata metadata;
   // What could be read before an error counts.
-  const Status whole = decoder().decode(kind, json, [&](std::string_view member, Value value) {
+  const Status whole = decode(kind, json, [&](std::string_view member, Value value) {
     if (member == "metadata") metadata = try_metadata(value, keep, kMaxMinimalLabels<View>);
     if constexpr (std::same_as<View, PodView>) {
-      if (member == "spec") try_pod_spec(value, out);
+      if (member == "spec") try_pod_spec(value, keep, out);
       if (member == "status") try_pod_status(value, out);
     }
   });
@@ -174,27 +184,27 @@ Result<View> try_object(std::string_view kind, std::string_view json, const Anno
 }  // namespace
 }  // namespace view
 
-Result<PodView> PodView::decode_minimal(std::string_view json, const AnnotationPrefixes* keep) {
+Result<PodView> PodView::decode_minimal(std::string_view json, const KeptKeys* keep) {
   return view::try_object<PodView>("pod", json, keep);
 }
 
-Result<NodeView> NodeView::decode_minimal(std::string_view json, const AnnotationPrefixes* /*keep*/) {
+Result<NodeView> NodeView::decode_minimal(std::string_view json, const KeptKeys* /*keep*/) {
   return view::try_object<NodeView>("node", json, nullptr);
 }
 
-Result<JobView> JobView::decode_minimal(std::string_view json, const AnnotationPrefixes* keep) {
+Result<JobView> JobView::decode_minimal(std::string_view json, const KeptKeys* keep) {
   return view::try_object<JobView>("job", json, keep);
 }
 
-Result<StatefulSetView> StatefulSetView::decode_minimal(std::string_view json, const AnnotationPrefixes* keep) {
+Result<StatefulSetView> StatefulSetView::decode_minimal(std::string_view json, const KeptKeys* keep) {
   return view::try_object<StatefulSetView>("stateful set", json, keep);
 }
 
-Result<ServiceView> ServiceView::decode_minimal(std::string_view json, const AnnotationPrefixes* keep) {
+Result<ServiceView> ServiceView::decode_minimal(std::string_view json, const KeptKeys* keep) {
   return view::try_object<ServiceView>("service", json, keep);
 }
 
-Result<ObjectView> ObjectView::decode_minimal(std::string_view json, const AnnotationPrefixes* keep) {
+Result<ObjectView> ObjectView::decode_minimal(std::string_view json, const KeptKeys* keep) {
   return view::try_object<ObjectView>("object", json, keep);
 }
 

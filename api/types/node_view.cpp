@@ -22,9 +22,18 @@ void read_node_spec(Value value, NodeView& node) {
   });
 }
 
-void read_node_status(Value value, NodeView& node) {
+SharedValue<ResourceAmounts> read_allocatable(Value value, const KeptKeys* keep) {
+  ResourceAmounts resources;
+  each_member(value, [&](std::string_view name, Value amount) {
+    if (is_kept_resource(name, keep)) amount_in(resources, name) = amount_of(amount);
+  });
+  normalize(resources);
+  return SharedValue<ResourceAmounts>::decoded(std::move(resources));
+}
+
+void read_node_status(Value value, const KeptKeys* keep, NodeView& node) {
   each_member(value, [&](std::string_view key, Value member) {
-    if (key == "allocatable") node.tpu_chips = read_tpu_amount(member);
+    if (key == "allocatable") node.allocatable = read_allocatable(member, keep);
     if (key == "conditions") {
       const ConditionView ready = read_conditions(member).ready;
       node.ready = ready.is_true;
@@ -36,13 +45,13 @@ void read_node_status(Value value, NodeView& node) {
 }  // namespace
 }  // namespace view
 
-Result<NodeView> NodeView::decode(std::string_view json, const AnnotationPrefixes* /*keep*/) {
+Result<NodeView> NodeView::decode(std::string_view json, const KeptKeys* keep) {
   NodeView node;
   view::Metadata metadata;
-  RETURN_IF_ERROR(view::decoder().decode("node", json, [&](std::string_view member, view::Value value) {
+  RETURN_IF_ERROR(view::decode("node", json, [&](std::string_view member, view::Value value) {
     if (member == "metadata") metadata = view::read_metadata(value);
     if (member == "spec") view::read_node_spec(value, node);
-    if (member == "status") view::read_node_status(value, node);
+    if (member == "status") view::read_node_status(value, keep, node);
   }));
   RETURN_IF_ERROR(view::take_metadata("node", std::move(metadata), node));
   return node;

@@ -9,22 +9,6 @@ namespace tpuslice {
 namespace view {
 namespace {
 
-std::int64_t read_limited_chips(Value resources) {
-  std::int64_t chips = 0;
-  each_member(resources, [&](std::string_view part, Value amounts) {
-    if (part == "limits") chips = read_tpu_amount(amounts);
-  });
-  return chips;
-}
-
-std::int64_t read_container_chips(Value container) {
-  std::int64_t chips = 0;
-  each_member(container, [&](std::string_view key, Value member) {
-    if (key == "resources") chips = read_limited_chips(member);
-  });
-  return chips;
-}
-
 TolerationView read_toleration(Value value) {
   TolerationView toleration;
   each_member(value, [&](std::string_view key, Value member) {
@@ -74,38 +58,63 @@ Status check_size(const PodScheduling& scheduling, const ObjectKey& pod) {
       pod.to_string(), bytes, kMaxNodeChoice);
 }
 
-void add_chips(std::int64_t chips, std::int64_t& sum) {
-  if (__builtin_add_overflow(sum, chips, &sum)) throw BadMember{"google.com/tpu is too large"};
+void add_amount(std::string_view name, std::int64_t amount, std::int64_t& sum) {
+  if (__builtin_add_overflow(sum, amount, &sum)) throw BadMember{fmt::format("{} is too large", name)};
 }
 
-/// Chips as kube-scheduler counts them: sidecars run beside all that start after them, other init containers one by
-/// one.
-struct PodChips {
-  std::int64_t containers = 0;
-  std::int64_t sidecars = 0;
-  std::int64_t largest_init = 0;  ///< With the sidecars before it.
+void add_limits(Value resources, const KeptKeys* keep, ResourceAmounts& sum) {
+  each_member(resources, [&](std::string_view part, Value amounts) {
+    if (part != "limits") return;
+    each_member(amounts, [&](std::string_view name, Value amount) {
+      if (is_kept_resource(name, keep)) add_amount(name, amount_of(amount), amount_in(sum, name));
+    });
+  });
+}
 
-  [[nodiscard]] std::int64_t total() const {
-    std::int64_t running = containers;
-    add_chips(sidecars, running);
-    return std::max(running, largest_init);
+/// Limits as kube-scheduler counts them: sidecars run beside all that start after them, other init containers one by
+/// one.
+struct PodLimits {
+  ResourceAmounts containers;
+  ResourceAmounts sidecars;
+  ResourceAmounts largest_init;  ///< With the sidecars before it.
+
+  [[nodiscard]] ResourceAmounts total() && {
+    for (const auto& [name, amount] : sidecars) add_amount(name, amount, amount_in(containers, name));
+    for (const auto& [name, amount] : largest_init) {
+      std::int64_t& running = amount_in(containers, name);
+      running = std::max(running, amount);
+    }
+    normalize(containers);
+    return std::move(containers);
   }
 };
 
-void read_init_container(Value value, PodChips& pod) {
-  std::int64_t chips = 0;
-  bool sidecar = false;
+void read_container(Value value, const KeptKeys* keep, PodLimits& pod) {
   each_member(value, [&](std::string_view key, Value member) {
-    if (key == "resources") chips = read_limited_chips(member);
-    if (key == "restartPolicy") sidecar = text_of(member) == "Always";
+    if (key == "resources") add_limits(member, keep, pod.containers);
   });
-  if (sidecar) return add_chips(chips, pod.sidecars);
-  add_chips(pod.sidecars, chips);
-  pod.largest_init = std::max(pod.largest_init, chips);
 }
 
-void read_pod_spec(Value value, PodScheduling& scheduling, PodView& pod) {
-  PodChips chips;
+void read_init_container(Value value, const KeptKeys* keep, PodLimits& pod) {
+  ResourceAmounts limits;
+  bool sidecar = false;
+  each_member(value, [&](std::string_view key, Value member) {
+    if (key == "resources") add_limits(member, keep, limits);
+    if (key == "restartPolicy") sidecar = text_of(member) == "Always";
+  });
+  for (auto& [name, amount] : limits) {
+    if (sidecar) {
+      add_amount(name, amount, amount_in(pod.sidecars, name));
+    } else {
+      add_amount(name, tpuslice::amount_of(pod.sidecars, name), amount);
+      std::int64_t& largest = amount_in(pod.largest_init, name);
+      largest = std::max(largest, amount);
+    }
+  }
+}
+
+void read_pod_spec(Value value, const KeptKeys* keep, PodScheduling& scheduling, PodView& pod) {
+  PodLimits limits;
   each_member(value, [&](std::string_view key, Value member) {
     if (key == "nodeName") {
       pod.node_name = text_of(member);
@@ -132,12 +141,12 @@ void read_pod_spec(Value value, PodScheduling& scheduling, PodView& pod) {
         });
       });
     } else if (key == "containers") {
-      each_item(member, [&](Value container) { add_chips(read_container_chips(container), chips.containers); });
+      each_item(member, [&](Value container) { read_container(container, keep, limits); });
     } else if (key == "initContainers") {
-      each_item(member, [&](Value container) { read_init_container(container, chips); });
+      each_item(member, [&](Value container) { read_init_container(container, keep, limits); });
     }
   });
-  pod.tpu_chips = chips.total();
+  scheduling.resources = std::move(limits).total();
 }
 
 void read_container_state(Value value, ContainerView& container) {
@@ -213,7 +222,7 @@ void read_pod_status(Value value, PodView& pod) {
       pod.ready_reason = std::move(conditions.ready.reason);
       pod.ready_message = std::move(conditions.ready.message);
       if (conditions.scheduled.reason == "Unschedulable") pod.unschedulable = std::move(conditions.scheduled.message);
-      pod.preempted = conditions.disruption.is_true && conditions.disruption.reason == kPreemptionBySlice;
+      if (conditions.disruption.is_true) pod.disruption = std::move(conditions.disruption.reason);
     } else if (key == "containerStatuses") {
       pod.containers.clear();
       each_item(member, [&](Value status) {
@@ -229,13 +238,13 @@ void read_pod_status(Value value, PodView& pod) {
 }  // namespace
 }  // namespace view
 
-Result<PodView> PodView::decode(std::string_view json, const AnnotationPrefixes* keep) {
+Result<PodView> PodView::decode(std::string_view json, const KeptKeys* keep) {
   PodView pod;
   PodScheduling scheduling;
   view::Metadata metadata;
-  RETURN_IF_ERROR(view::decoder().decode("pod", json, [&](std::string_view member, view::Value value) {
+  RETURN_IF_ERROR(view::decode("pod", json, [&](std::string_view member, view::Value value) {
     if (member == "metadata") metadata = view::read_metadata(value, keep);
-    if (member == "spec") view::read_pod_spec(value, scheduling, pod);
+    if (member == "spec") view::read_pod_spec(value, keep, scheduling, pod);
     if (member == "status") view::read_pod_status(value, pod);
   }));
   RETURN_IF_ERROR(view::take_metadata("pod", std::move(metadata), pod));

@@ -16,10 +16,10 @@ void read_service_spec(Value value, ServiceView& service) {
 }  // namespace
 }  // namespace view
 
-Result<ServiceView> ServiceView::decode(std::string_view json, const AnnotationPrefixes* /*keep*/) {
+Result<ServiceView> ServiceView::decode(std::string_view json, const KeptKeys* /*keep*/) {
   ServiceView service;
   view::Metadata metadata;
-  RETURN_IF_ERROR(view::decoder().decode("service", json, [&](std::string_view member, view::Value value) {
+  RETURN_IF_ERROR(view::decode("service", json, [&](std::string_view member, view::Value value) {
     if (member == "metadata") metadata = view::read_metadata(value);
     if (member == "spec") view::read_service_spec(value, service);
   }));

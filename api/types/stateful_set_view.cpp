@@ -50,10 +50,10 @@ std::int64_t StatefulSetView::partition() const {
   return int_at(settings, {"updateStrategy", "rollingUpdate", "partition"});
 }
 
-Result<StatefulSetView> StatefulSetView::decode(std::string_view json, const AnnotationPrefixes* /*keep*/) {
+Result<StatefulSetView> StatefulSetView::decode(std::string_view json, const KeptKeys* /*keep*/) {
   StatefulSetView set;
   view::Metadata metadata;
-  RETURN_IF_ERROR(view::decoder().decode("stateful set", json, [&](std::string_view member, view::Value value) {
+  RETURN_IF_ERROR(view::decode("stateful set", json, [&](std::string_view member, view::Value value) {
     if (member == "metadata") metadata = view::read_metadata(value);
     if (member == "spec") view::read_stateful_set_spec(value, set);
     if (member == "status") view::read_stateful_set_status(value, set);

@@ -9,9 +9,8 @@
 namespace tpuslice::view {
 namespace {
 
-bool is_kept(std::string_view key, const AnnotationPrefixes* keep) {
-  return keep == nullptr || std::ranges::any_of(*keep, [&](const auto& prefix) { return key.starts_with(prefix); });
-}
+/// Threads decode a list or an event at a time; more than this at once are rare.
+constexpr std::size_t kKeptDecoders = 4;
 
 void read_owner(Value value, Metadata& metadata) {
   metadata.has_owner = true;
@@ -50,7 +49,11 @@ std::int64_t amount_of(Value value) {
   return amount->value();
 }
 
-StringMap strings_of(Value value, const AnnotationPrefixes* keep) {
+bool is_kept(std::string_view key, const KeptKeys* keep) {
+  return keep == nullptr || std::ranges::any_of(*keep, [&](const auto& prefix) { return key.starts_with(prefix); });
+}
+
+StringMap strings_of(Value value, const KeptKeys* keep) {
   StringMap map;
   each_member(value, [&](std::string_view key, Value member) {
     if (is_kept(key, keep)) map.insert_or_assign(SharedString::decoded(key), shared_text_of(member));
@@ -65,7 +68,7 @@ std::int32_t int32_of(Value value, std::string_view name) {
   return static_cast<std::int32_t>(number);
 }
 
-Metadata read_metadata(Value value, const AnnotationPrefixes* keep) {
+Metadata read_metadata(Value value, const KeptKeys* keep) {
   Metadata metadata;
   each_member(value, [&](std::string_view key, Value member) {
     if (key == "name") {
@@ -97,12 +100,22 @@ Metadata read_metadata(Value value, const AnnotationPrefixes* keep) {
   return metadata;
 }
 
-std::int64_t read_tpu_amount(Value resources) {
-  std::int64_t chips = 0;
-  each_member(resources, [&](std::string_view name, Value amount) {
-    if (name == "google.com/tpu") chips = amount_of(amount);
-  });
-  return chips;
+bool has_key(const KeptKeys& keep, std::string_view key) { return std::ranges::find(keep, key) != keep.end(); }
+
+bool is_kept_resource(std::string_view name, const KeptKeys* keep) {
+  return name.find('/') != std::string_view::npos && (keep == nullptr || has_key(*keep, name));
+}
+
+std::int64_t& amount_in(ResourceAmounts& resources, std::string_view name) {
+  for (ResourceAmount& each : resources) {
+    if (each.name == name) return each.amount;
+  }
+  return resources.emplace_back(ResourceAmount{SharedString::decoded(name), 0}).amount;
+}
+
+void normalize(ResourceAmounts& resources) {
+  std::erase_if(resources, [](const ResourceAmount& each) { return each.amount <= 0; });
+  std::ranges::sort(resources, {}, &ResourceAmount::name);
 }
 
 ConditionView read_condition(Value value) {
@@ -132,9 +145,10 @@ Conditions read_conditions(Value value) {
   return found;
 }
 
-Decoder& decoder() {
-  thread_local Decoder instance;
-  return instance;
+Pool<Decoder>& decoders() {
+  // Never destroyed, since threads may still decode while the program ends.
+  static auto& pool = *new Pool<Decoder>(kKeptDecoders);
+  return pool;
 }
 
 Status check_identity(std::string_view kind, const Metadata& metadata) {

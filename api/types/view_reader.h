@@ -10,6 +10,7 @@
 
 #include <simdjson.h>
 
+#include "api/base/pool.h"
 #include "api/types/views.h"
 
 namespace tpuslice::view {
@@ -53,7 +54,8 @@ void each_item(Value value, Visit visit) {
 /// A quantity, string or number, as whole units.
 [[nodiscard]] std::int64_t amount_of(Value value);
 /// `keep`: prefixes of the keys to keep; null: all.
-[[nodiscard]] StringMap strings_of(Value value, const AnnotationPrefixes* keep = nullptr);
+[[nodiscard]] StringMap strings_of(Value value, const KeptKeys* keep = nullptr);
+[[nodiscard]] bool is_kept(std::string_view key, const KeptKeys* keep);
 
 /// Members that all objects have.
 struct Metadata {
@@ -71,10 +73,16 @@ struct Metadata {
 };
 /// `keep`: prefixes of the labels and annotations to keep; null: all. The API server limits the length of a label, but
 /// not their number.
-[[nodiscard]] Metadata read_metadata(Value value, const AnnotationPrefixes* keep = nullptr);
+[[nodiscard]] Metadata read_metadata(Value value, const KeptKeys* keep = nullptr);
 
-/// google.com/tpu in a list of resources.
-[[nodiscard]] std::int64_t read_tpu_amount(Value resources);
+/// Whether `keep` has the key as a whole.
+[[nodiscard]] bool has_key(const KeptKeys& keep, std::string_view key);
+/// Whether a view keeps the amount of a resource: it is an extended one, of which `keep` has the name; null: any.
+[[nodiscard]] bool is_kept_resource(std::string_view name, const KeptKeys* keep);
+/// The amount of the resource, 0 at first.
+[[nodiscard]] std::int64_t& amount_in(ResourceAmounts& resources, std::string_view name);
+/// Sorts them, without those of which there are none.
+void normalize(ResourceAmounts& resources);
 
 struct ConditionView {
   std::string type;
@@ -92,23 +100,13 @@ struct Conditions {
 };
 [[nodiscard]] Conditions read_conditions(Value value);
 
-/// simdjson reads past the end of its input, up to a fixed padding, so the bytes are copied to where they may be
-/// followed by some. Parser and buffer are kept per thread: allocating them costs more than decoding a pod.
+/// A parser with a buffer: simdjson reads past the end of its input, up to a fixed padding, so the bytes are copied to
+/// where they may be followed by some.
 class Decoder {
  public:
-  /// Calls `visit(key, value)` for every member of the document. Errors: "<kind>: <part>: <what is wrong>".
+  /// See view::decode().
   template <typename Visit>
   Status decode(std::string_view kind, std::string_view json, Visit visit) {
-    if (json.size() <= kKeptBytes) return decode_here(kind, json, std::move(visit));
-    return Decoder().decode_here(kind, json, std::move(visit));
-  }
-
- private:
-  /// Parser and buffer take seven times the bytes of the longest document, so those of longer ones are not kept.
-  static constexpr std::size_t kKeptBytes = 256U << 10U;
-
-  template <typename Visit>
-  Status decode_here(std::string_view kind, std::string_view json, Visit visit) {
     std::string part;
     try {
       simdjson::ondemand::document document = parser_.iterate(padded(json));
@@ -129,6 +127,8 @@ class Decoder {
       return failure(kind, part, bad.message);
     }
   }
+
+ private:
   static Error failure(std::string_view kind, std::string_view part, std::string_view message) {
     if (part.empty()) return Error::invalid_argument("{} cannot be decoded: {}", kind, message);
     return Error::invalid_argument("{} cannot be decoded: .{}: {}", kind, part, message);
@@ -146,8 +146,17 @@ class Decoder {
   std::string buffer_;
 };
 
-/// The decoder of this thread.
-[[nodiscard]] Decoder& decoder();
+/// Making a decoder costs more than decoding a pod.
+[[nodiscard]] Pool<Decoder>& decoders();
+
+/// Calls `visit(key, value)` for every member of the document. Errors: "<kind>: <part>: <what is wrong>".
+template <typename Visit>
+Status decode(std::string_view kind, std::string_view json, Visit visit) {
+  // A decoder takes seven times the bytes of its longest document, so those of long ones are not kept.
+  constexpr std::size_t kKeptBytes = 64U << 10U;
+  if (json.size() > kKeptBytes) return Decoder().decode(kind, json, std::move(visit));
+  return decoders().with([&](Decoder& decoder) { return decoder.decode(kind, json, std::move(visit)); });
+}
 
 /// Errors: InvalidArgument for an object without name or uid.
 [[nodiscard]] Status check_identity(std::string_view kind, const Metadata& metadata);

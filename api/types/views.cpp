@@ -17,6 +17,13 @@ constexpr JsonLimits kObjectLimits{.bytes = 1U << 20U, .values = 100'000};
 
 }  // namespace
 
+std::int64_t amount_of(const ResourceAmounts& resources, std::string_view name) {
+  for (const ResourceAmount& each : resources) {
+    if (each.name == name) return each.amount;
+  }
+  return 0;
+}
+
 const std::string& PodView::label(std::string_view name) const { return value_of(labels, name); }
 const std::string& PodView::annotation(std::string_view name) const { return value_of(annotations, name); }
 const std::string& JobView::label(std::string_view name) const { return value_of(labels, name); }
@@ -43,7 +50,7 @@ Result<ServiceView> ServiceView::from_json(const Json& json) {
   return decode(json.dump(-1, ' ', false, Json::error_handler_t::replace));
 }
 
-Result<ObjectView> ObjectView::decode(std::string_view json, const AnnotationPrefixes* /*keep*/) {
+Result<ObjectView> ObjectView::decode(std::string_view json, const KeptKeys* /*keep*/) {
   ASSIGN_OR_RETURN(Json document, parse_json(json, kObjectLimits));
   return from_json(std::move(document));
 }

@@ -5,8 +5,8 @@
 // that objects of one workload have in common is shared (SharedString, SharedValue).
 //
 // A store that has no memory for an object, or cannot decode it, keeps a minimal view: `minimal` is set, and there are
-// only key, uid, resource_version, deletion, the controller, a few labels, and of a pod node_name, phase and tpu_chips;
-// of a node all labels, which say to which domains it belongs.
+// only key, uid, resource_version, deletion, the controller, a few labels, and of a pod node_name, phase and extended
+// resources; of a node all labels, by which pods select it.
 // The rest is unknown, not empty: the object exists, and no plan is made from what it has (plan/whole.h).
 #pragma once
 
@@ -19,13 +19,14 @@
 
 #include "api/base/result.h"
 #include "api/types/object.h"
-#include "api/types/protobuf.h"
 #include "api/types/shared_value.h"
 
 namespace tpuslice {
 
-/// Prefixes of the keys of annotations that views keep, and of the labels of pods and Jobs.
-using AnnotationPrefixes = std::vector<std::string>;
+/// Prefixes of the keys of annotations that views keep, and of the labels of pods and Jobs. A whole key is its own
+/// prefix: a minimal view keeps that label however many there are, and pods and nodes keep the amount of the extended
+/// resource with that name.
+using KeptKeys = std::vector<std::string>;
 
 /// What a view in a store counts in the memory budget. Views differ in what they say, not in this.
 struct Footprint {
@@ -57,8 +58,21 @@ struct TolerationView {
   friend bool operator==(const TolerationView&, const TolerationView&) = default;
 };
 
+/// An extended resource, such as "example.com/device".
+struct ResourceAmount {
+  SharedString name;
+  std::int64_t amount = 0;  ///< Positive.
+  friend bool operator==(const ResourceAmount&, const ResourceAmount&) = default;
+};
+
+/// Extended resources by name.
+using ResourceAmounts = std::vector<ResourceAmount>;
+/// The amount of one of them; 0 if it is absent.
+[[nodiscard]] std::int64_t amount_of(const ResourceAmounts& resources, std::string_view name);
+
 /// What decides which nodes a pod may have. Equal for the pods of a worker group or Job that wait.
 struct PodScheduling {
+  ResourceAmounts resources;        ///< Limits, as kube-scheduler counts them, that decode() was asked to keep.
   std::vector<SharedString> gates;  ///< spec.schedulingGates
   StringMap node_selector;
 
@@ -67,9 +81,6 @@ struct PodScheduling {
   SharedString node_affinity;  ///< JSON of the required node selector; empty without one.
   friend bool operator==(const PodScheduling&, const PodScheduling&) = default;
 };
-
-/// Reason of the condition DisruptionTarget of pods whose slice is preempted by one of higher priority.
-inline constexpr std::string_view kPreemptionBySlice = "PreemptionBySliceController";
 
 struct PodView {
   ObjectKey key;
@@ -86,10 +97,9 @@ struct PodView {
   std::string node_name;
   SharedString restart_policy;
   SharedValue<PodScheduling> scheduling;
-  std::int64_t tpu_chips = 0;  ///< google.com/tpu limits, as kube-scheduler counts them.
   std::int32_t priority = 0;
   bool never_preempts = false;  ///< preemptionPolicy: Never
-  bool preempted = false;       ///< The condition DisruptionTarget is True, with reason kPreemptionBySlice.
+  SharedString disruption;      ///< Reason of the condition DisruptionTarget, if it is True.
   std::optional<std::int64_t> active_deadline_seconds;
 
   // Only while the pod has no node.
@@ -118,13 +128,12 @@ struct PodView {
   /// Empty if absent or not kept.
   [[nodiscard]] const std::string& annotation(std::string_view name) const;
 
-  /// What decode() reads of a Pod.
-  static const protobuf::Message kFields;
-  /// `keep`: labels and annotations to keep; null: all. Errors: InvalidArgument for bytes that are not a Pod with
-  /// metadata.name and metadata.uid.
-  static Result<PodView> decode(std::string_view json, const AnnotationPrefixes* keep = nullptr);
+  static constexpr bool kReadsFixedFields = true;  ///< decode() needs no other fields than those of these members.
+  /// `keep`: labels, annotations and extended resources to keep; null: all. Errors: InvalidArgument for bytes that are
+  /// not a Pod with metadata.name and metadata.uid.
+  static Result<PodView> decode(std::string_view json, const KeptKeys* keep = nullptr);
   /// What can be read of any object. Errors: InvalidArgument without a name or a uid.
-  static Result<PodView> decode_minimal(std::string_view json, const AnnotationPrefixes* keep = nullptr);
+  static Result<PodView> decode_minimal(std::string_view json, const KeptKeys* keep = nullptr);
   /// The same from a parsed document.
   static Result<PodView> from_json(const Json& json);
 
@@ -146,17 +155,16 @@ struct NodeView {
   StringMap labels;
   bool unschedulable = false;
   bool ready = false;
-  std::optional<Timestamp> ready_changed;  ///< When it last became Ready, or ceased to be.
-  std::int64_t tpu_chips = 0;              ///< Allocatable google.com/tpu.
+  std::optional<Timestamp> ready_changed;    ///< When it last became Ready, or ceased to be.
+  SharedValue<ResourceAmounts> allocatable;  ///< Extended resources that decode() was asked to keep.
   std::vector<NodeTaint> taints;
   std::optional<ControllerRef> controller;
   bool minimal = false;  ///< See above.
   Footprint footprint;
 
-  /// What decode() reads of a Node.
-  static const protobuf::Message kFields;
-  static Result<NodeView> decode(std::string_view json, const AnnotationPrefixes* keep = nullptr);
-  static Result<NodeView> decode_minimal(std::string_view json, const AnnotationPrefixes* keep = nullptr);
+  static constexpr bool kReadsFixedFields = true;  ///< The same as in PodView.
+  static Result<NodeView> decode(std::string_view json, const KeptKeys* keep = nullptr);
+  static Result<NodeView> decode_minimal(std::string_view json, const KeptKeys* keep = nullptr);
   static Result<NodeView> from_json(const Json& json);
 
   friend bool operator==(const NodeView&, const NodeView&) = default;
@@ -187,8 +195,8 @@ struct JobView {
 
   std::int32_t parallelism = 1;
   std::optional<std::int32_t> completions;
-  bool suspended = false;  ///< spec.suspend
-  std::string slice;       ///< Label tpuslice.dev/slice of spec.template; empty without.
+  bool suspended = false;     ///< spec.suspend
+  StringMap template_labels;  ///< Labels of spec.template that decode() was asked to keep.
   /// Only while suspended: what may then be changed of spec.template, as JSON with the members that are there:
   /// metadata.{labels,annotations} and spec.{affinity,nodeSelector,schedulingGates,tolerations}.
   std::string pod_template;
@@ -212,8 +220,8 @@ struct JobView {
   [[nodiscard]] const JobCondition* condition(std::string_view type) const;
 
   /// Errors: InvalidArgument for bytes that are not a Job with metadata.name and metadata.uid.
-  static Result<JobView> decode(std::string_view json, const AnnotationPrefixes* keep = nullptr);
-  static Result<JobView> decode_minimal(std::string_view json, const AnnotationPrefixes* keep = nullptr);
+  static Result<JobView> decode(std::string_view json, const KeptKeys* keep = nullptr);
+  static Result<JobView> decode_minimal(std::string_view json, const KeptKeys* keep = nullptr);
   static Result<JobView> from_json(const Json& json);
 
   friend bool operator==(const JobView&, const JobView&) = default;
@@ -251,8 +259,8 @@ struct StatefulSetView {
   [[nodiscard]] const std::string& annotation(std::string_view name) const;
 
   /// Errors: InvalidArgument for bytes that are not a StatefulSet with metadata.name and metadata.uid.
-  static Result<StatefulSetView> decode(std::string_view json, const AnnotationPrefixes* keep = nullptr);
-  static Result<StatefulSetView> decode_minimal(std::string_view json, const AnnotationPrefixes* keep = nullptr);
+  static Result<StatefulSetView> decode(std::string_view json, const KeptKeys* keep = nullptr);
+  static Result<StatefulSetView> decode_minimal(std::string_view json, const KeptKeys* keep = nullptr);
   static Result<StatefulSetView> from_json(const Json& json);
 
   friend bool operator==(const StatefulSetView&, const StatefulSetView&) = default;
@@ -271,8 +279,8 @@ struct ServiceView {
   bool minimal = false;              ///< See above.
   Footprint footprint;
 
-  static Result<ServiceView> decode(std::string_view json, const AnnotationPrefixes* keep = nullptr);
-  static Result<ServiceView> decode_minimal(std::string_view json, const AnnotationPrefixes* keep = nullptr);
+  static Result<ServiceView> decode(std::string_view json, const KeptKeys* keep = nullptr);
+  static Result<ServiceView> decode_minimal(std::string_view json, const KeptKeys* keep = nullptr);
   static Result<ServiceView> from_json(const Json& json);
 
   friend bool operator==(const ServiceView&, const ServiceView&) = default;
@@ -294,8 +302,8 @@ struct ObjectView {
   /// Parses the text. Of a minimal view, the metadata that it has.
   [[nodiscard]] Object object() const;
 
-  static Result<ObjectView> decode(std::string_view json, const AnnotationPrefixes* keep = nullptr);
-  static Result<ObjectView> decode_minimal(std::string_view json, const AnnotationPrefixes* keep = nullptr);
+  static Result<ObjectView> decode(std::string_view json, const KeptKeys* keep = nullptr);
+  static Result<ObjectView> decode_minimal(std::string_view json, const KeptKeys* keep = nullptr);
   static Result<ObjectView> from_json(Json json);
 
   friend bool operator==(const ObjectView&, const ObjectView&) = default;

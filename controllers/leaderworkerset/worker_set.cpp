@@ -8,6 +8,7 @@
 #include "controllers/leaderworkerset/placement.h"
 #include "controllers/leaderworkerset/pod_templates.h"
 #include "controllers/leaderworkerset/rules/leaderworkerset_labels.h"
+#include "tpu/chips.h"
 
 namespace tpuslice::leaderworkerset {
 namespace {
@@ -36,7 +37,7 @@ Leader Leader::read(const LeaderWorkerSetSpec& spec, const PodView& pod, int gro
   if (leader.group_key.empty()) leader.group_key = tpuslice::leaderworkerset::group_key(spec, group_index);
   leader.revision_key = pod.label(kRevisionKey);
   // The view counts chips of containers only; the template has the init containers.
-  leader.has_tpus = pod.tpu_chips > 0 || leader_has_tpus(group);
+  leader.has_tpus = tpu::chips_of(pod) > 0 || leader_has_tpus(group);
   return leader;
 }
 

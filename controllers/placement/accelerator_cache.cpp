@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "controllers/placement/scouts.h"
+#include "tpu/chips.h"
 #include "tpu/labels.h"
 #include "tpu/topology_key.h"
 
@@ -45,7 +46,7 @@ void AcceleratorCache::set_node(const std::string& name, const NodePtr& node, co
   pods_without_tpus_.erase(name);
   PodPtr user;
   for (const PodPtr& pod : pods) {
-    if (pod->tpu_chips == 0) {
+    if (tpu::chips_of(*pod) == 0) {
       if (node != nullptr && !pod->finished()) pods_without_tpus_[name].push_back(pod);
       continue;
     }
@@ -73,7 +74,7 @@ void AcceleratorCache::set_slice(const ObjectKey& key, const std::vector<PodPtr>
   }
   std::vector<PodPtr> members;
   std::ranges::copy_if(pods, std::back_inserter(members), [&](const PodPtr& pod) {
-    return pod->tpu_chips > 0 && is_concerned(*pod) && !is_scout(*pod, options_.scale_up);
+    return tpu::chips_of(*pod) > 0 && is_concerned(*pod) && !is_scout(*pod, options_.scale_up);
   });
   if (members.empty()) return;
   CachedSlice& cached = slices_[key];

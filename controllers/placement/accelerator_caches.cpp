@@ -4,6 +4,8 @@
 #include <iterator>
 #include <utility>
 
+#include "tpu/chips.h"
+
 namespace tpuslice::placement {
 
 AcceleratorCaches::AcceleratorCaches(const runtime::PodStores& pods, runtime::NodeStore& nodes, slice::Indexes indexes,
@@ -76,8 +78,8 @@ void AcceleratorCaches::add_pod_locked(const PodView& pod) {
   for (auto& [accelerator, entry] : entries_) {
     if (entry->changed.all) continue;
     // A pod without TPUs uses nodes of any accelerator.
-    if (pod.tpu_chips > 0 && !selected.empty() && selected != accelerator) continue;
-    if (pod.tpu_chips > 0 && in_slice(pod)) entry->changed.slices.insert(slice_key(pod));
+    if (tpu::chips_of(pod) > 0 && !selected.empty() && selected != accelerator) continue;
+    if (tpu::chips_of(pod) > 0 && in_slice(pod)) entry->changed.slices.insert(slice_key(pod));
     if (!pod.node_name.empty()) entry->changed.nodes.insert(pod.node_name);
   }
 }

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "tpu/chips.h"
 #include "tpu/labels.h"
 
 namespace tpuslice::placement {
@@ -35,9 +36,9 @@ Result<ChosenNodes> chosen_nodes(const NodeRequirements& requirements, Inventory
     out.nodes.push_back(node->key.name);
     domains.insert(domain_of_node(*node, requirements.topology_key));
     chips[node->key.name] += requirements.chips;
-    if (chips[node->key.name] > node->tpu_chips) {
+    if (chips[node->key.name] > tpu::chips_of(*node)) {
       return refuse(fmt::format("{} chips are asked for on node {}, which its pods select and which has {}",
-                                chips[node->key.name], node->key.name, node->tpu_chips));
+                                chips[node->key.name], node->key.name, tpu::chips_of(*node)));
     }
   }
   if (domains.size() > 1) {

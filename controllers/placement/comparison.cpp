@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "tpu/chips.h"
+
 namespace tpuslice::placement {
 namespace {
 
@@ -13,9 +15,9 @@ std::string unusable_reason(const NodeRequirements& requirements, const NodeView
   if (node.minimal) return fmt::format("node {} cannot be read", name);
   if (node.unschedulable) return fmt::format("node {} is cordoned", name);
   if (const std::string ending = removal_reason(node); !ending.empty()) return fmt::format("node {} {}", name, ending);
-  if (node.tpu_chips == 0) return fmt::format("node {} advertises no TPU chips", name);
-  if (requirements.chips > node.tpu_chips || node.tpu_chips % requirements.chips != 0) {
-    return fmt::format("node {} has {} chips, a pod asks for {}", name, node.tpu_chips, requirements.chips);
+  if (tpu::chips_of(node) == 0) return fmt::format("node {} advertises no TPU chips", name);
+  if (requirements.chips > tpu::chips_of(node) || tpu::chips_of(node) % requirements.chips != 0) {
+    return fmt::format("node {} has {} chips, a pod asks for {}", name, tpu::chips_of(node), requirements.chips);
   }
   for (const PodRequirements& each : requirements.pods) {
     const std::string taint = untolerated_taint(*each.pod, node);
@@ -60,15 +62,15 @@ Fit compare(const NodeRequirements& requirements, const std::string& domain, con
     if (std::string reason = unusable_reason(requirements, *use->node); !reason.empty()) {
       return {Obstacle::kUnusable, fmt::format("{}: {}", domain, reason)};
     }
-    if (use->node->tpu_chips != nodes.front()->node->tpu_chips) {
+    if (tpu::chips_of(*use->node) != tpu::chips_of(*nodes.front()->node)) {
       return {Obstacle::kUnusable, fmt::format("{}: nodes {} and {} have different numbers of chips", domain,
                                                nodes.front()->node->key.name, use->node->key.name)};
     }
-    chips += use->node->tpu_chips;
+    chips += tpu::chips_of(*use->node);
     if (is_ready(*use->node)) ++ready;
   }
   const std::int64_t wanted = requirements.chips * requirements.hosts;
-  const std::int64_t nodes_wanted = wanted / nodes.front()->node->tpu_chips;
+  const std::int64_t nodes_wanted = wanted / tpu::chips_of(*nodes.front()->node);
   if (chips > wanted) {
     return {Obstacle::kUnusable,
             fmt::format("{} has {} nodes, the slice needs exactly {}", domain, nodes.size(), nodes_wanted)};

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "controllers/placement/accelerator_cache.h"
+#include "tpu/chips.h"
 
 namespace tpuslice::placement {
 
@@ -50,7 +51,7 @@ std::vector<std::string> Inventory::nodes_by_host(const NodeRequirements& requir
   std::vector<std::string> nodes;
   if (requirements.pods.size() != 1 || requirements.chips <= 0) return nodes;
   for (const NodeUse* use : find(requirements.topology_key, domain).nodes) {
-    const std::int64_t pods = use->node->tpu_chips / requirements.chips;
+    const std::int64_t pods = tpu::chips_of(*use->node) / requirements.chips;
     nodes.insert(nodes.end(), static_cast<std::size_t>(pods), use->node->key.name);
   }
   return nodes;

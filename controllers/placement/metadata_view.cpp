@@ -6,10 +6,10 @@
 
 namespace tpuslice::placement {
 
-Result<MetadataView> MetadataView::decode(std::string_view json, const AnnotationPrefixes* /*keep*/) {
+Result<MetadataView> MetadataView::decode(std::string_view json, const KeptKeys* /*keep*/) {
   MetadataView object;
   view::Metadata metadata;
-  RETURN_IF_ERROR(view::decoder().decode("object", json, [&](std::string_view member, view::Value value) {
+  RETURN_IF_ERROR(view::decode("object", json, [&](std::string_view member, view::Value value) {
     if (member == "metadata") metadata = view::read_metadata(value);
   }));
   RETURN_IF_ERROR(view::take_metadata("object", std::move(metadata), object));

@@ -19,7 +19,7 @@ struct MetadataView {
   std::optional<ControllerRef> controller;
   StringMap annotations;  ///< All.
 
-  static Result<MetadataView> decode(std::string_view json, const AnnotationPrefixes* keep = nullptr);
+  static Result<MetadataView> decode(std::string_view json, const KeptKeys* keep = nullptr);
   friend bool operator==(const MetadataView&, const MetadataView&) = default;
 };
 

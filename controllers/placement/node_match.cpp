@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "api/types/selector.h"
+#include "tpu/chips.h"
 #include "tpu/labels.h"
 
 namespace tpuslice::placement {
@@ -77,7 +78,7 @@ std::string removal_reason(const NodeView& node) {
 }
 
 bool have_same_requirements(const PodView& a, const PodView& b) {
-  if (a.tpu_chips != b.tpu_chips) return false;
+  if (tpu::chips_of(a) != tpu::chips_of(b)) return false;
   const PodScheduling& first = *a.scheduling;
   const PodScheduling& second = *b.scheduling;
   return a.scheduling.shares_with(b.scheduling) ||

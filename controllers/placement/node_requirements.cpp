@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "tpu/chips.h"
 #include "tpu/labels.h"
 
 namespace tpuslice::placement {
@@ -24,7 +25,7 @@ NodeRequirements node_requirements(const Slice& slice) {
   for (const PodPtr& pod : slice.hosts) {
     if (!pod->node_name.empty()) continue;  // A bound pod needs no other node.
     ++requirements.open_hosts;
-    requirements.chips = pod->tpu_chips;
+    requirements.chips = tpu::chips_of(*pod);
     add_hostname(requirements, *pod);
     if (requirements.too_many) continue;
     const bool known = std::ranges::any_of(

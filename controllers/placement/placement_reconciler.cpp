@@ -7,6 +7,7 @@
 #include "controllers/placement/placement_plan.h"
 #include "controllers/placement/scouts.h"
 #include "tpu/catalog.h"
+#include "tpu/chips.h"
 
 namespace tpuslice::placement {
 
@@ -24,7 +25,8 @@ std::optional<std::string> template_accelerator(const MetadataView& pod_template
 
 std::vector<ObjectKey> accelerator_of_pod(const runtime::NodeStore& nodes, const PodView& pod) {
   if (!is_considered(pod)) return {};
-  const std::string accelerator = pod.tpu_chips == 0 ? std::string() : accelerator_of(pod.scheduling->node_selector);
+  const std::string accelerator =
+      tpu::chips_of(pod) == 0 ? std::string() : accelerator_of(pod.scheduling->node_selector);
   if (!accelerator.empty()) return {{"", accelerator}};
   const NodePtr node = pod.node_name.empty() ? nullptr : nodes.get({"", pod.node_name});
   return node == nullptr ? std::vector<ObjectKey>() : accelerator_of_node(*node);

@@ -118,7 +118,7 @@ class PlanBuilder {
     events.measurements.push_back(plan::increment(kSlicesPreempted, accelerator_));
     const auto shared = std::make_shared<const plan::ActionEvents>(std::move(events));
     for (const PodPtr& pod : victim.started()) {
-      preparations_.push_back(set_disruption_target(*pod, kPreemptionBySlice, why, now_));
+      preparations_.push_back(set_disruption_target(*pod, tpu::kPreemptionBySlice, why, now_));
       deletes_.push_back(delete_pod(*pod));
       deletes_.back().events = shared;
     }

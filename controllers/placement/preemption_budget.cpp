@@ -33,10 +33,10 @@ std::optional<std::pair<Timestamp, std::size_t>> read_entry(std::string_view tex
 
 }  // namespace
 
-Result<PreemptionRecords> PreemptionRecords::decode(std::string_view json, const AnnotationPrefixes* /*keep*/) {
+Result<PreemptionRecords> PreemptionRecords::decode(std::string_view json, const KeptKeys* /*keep*/) {
   PreemptionRecords records;
   view::Metadata metadata;
-  RETURN_IF_ERROR(view::decoder().decode("ConfigMap", json, [&](std::string_view member, view::Value value) {
+  RETURN_IF_ERROR(view::decode("ConfigMap", json, [&](std::string_view member, view::Value value) {
     if (member == "metadata") metadata = view::read_metadata(value);
     if (member == "data") records.data = view::strings_of(value);
   }));

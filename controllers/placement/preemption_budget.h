@@ -27,7 +27,7 @@ struct PreemptionRecords {
   std::optional<ControllerRef> controller;
   StringMap data;
 
-  static Result<PreemptionRecords> decode(std::string_view json, const AnnotationPrefixes* keep = nullptr);
+  static Result<PreemptionRecords> decode(std::string_view json, const KeptKeys* keep = nullptr);
   friend bool operator==(const PreemptionRecords&, const PreemptionRecords&) = default;
 };
 

@@ -180,11 +180,10 @@ class ProvisioningRequests final : public ScaleUpMeans {
 
 }  // namespace
 
-Result<ProvisioningRequestView> ProvisioningRequestView::decode(std::string_view json,
-                                                                const AnnotationPrefixes* /*keep*/) {
+Result<ProvisioningRequestView> ProvisioningRequestView::decode(std::string_view json, const KeptKeys* /*keep*/) {
   ProvisioningRequestView request;
   view::Metadata metadata;
-  RETURN_IF_ERROR(view::decoder().decode("provisioning request", json, [&](std::string_view member, view::Value value) {
+  RETURN_IF_ERROR(view::decode("provisioning request", json, [&](std::string_view member, view::Value value) {
     if (member == "metadata") metadata = view::read_metadata(value);
     if (member != "spec" && member != "status") return;
     view::each_member(value, [&](std::string_view name, view::Value part) {

@@ -37,7 +37,7 @@ struct ProvisioningRequestView {
   std::string message;       ///< Message of that condition, or of Provisioned.
   std::optional<Timestamp> changed;  ///< When that condition became true; absent if none is, or it does not say.
 
-  static Result<ProvisioningRequestView> decode(std::string_view json, const AnnotationPrefixes* keep = nullptr);
+  static Result<ProvisioningRequestView> decode(std::string_view json, const KeptKeys* keep = nullptr);
   friend bool operator==(const ProvisioningRequestView&, const ProvisioningRequestView&) = default;
 };
 

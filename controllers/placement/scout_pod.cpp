@@ -4,6 +4,7 @@
 
 #include "api/base/hash.h"
 #include "controllers/placement/scouts.h"
+#include "tpu/chips.h"
 #include "tpu/labels.h"
 
 namespace tpuslice::placement {
@@ -55,7 +56,7 @@ Json affinity_of(const Slice& slice, const PodView& pod, const std::vector<std::
 
 /// The container as the Pod Security Standard "restricted" demands it.
 Json container_of(const PodView& pod, const ScaleUpOptions& options) {
-  const std::string chips = std::to_string(pod.tpu_chips);
+  const std::string chips = std::to_string(tpu::chips_of(pod));
   return {{"name", "scout"},
           {"image", options.image},
           {"resources", {{"limits", {{tpu::kTpuResource, chips}}}, {"requests", {{tpu::kTpuResource, chips}}}}},

@@ -105,7 +105,7 @@ PodStores Manager::pods_with(std::string_view label) {
 
 void Manager::keep_annotations(std::initializer_list<std::string_view> prefixes) {
   for (const std::string_view prefix : prefixes) {
-    if (std::ranges::find(annotations_, prefix) == annotations_.end()) annotations_.emplace_back(prefix);
+    if (std::ranges::find(kept_keys_, prefix) == kept_keys_.end()) kept_keys_.emplace_back(prefix);
   }
 }
 

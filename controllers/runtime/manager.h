@@ -39,6 +39,7 @@
 #include "controllers/runtime/upstream_controllers.h"
 #include "controllers/runtime/watch_machine.h"
 #include "controllers/runtime/workload_client.h"
+#include "tpu/chips.h"
 
 namespace tpuslice::runtime {
 
@@ -188,7 +189,7 @@ class Manager {
   std::unique_ptr<LeaderElector> elector_;  ///< Null without election.
   UpstreamControllers upstream_;
   std::unique_ptr<WorkloadClient> workload_client_;  ///< Null if no controller sends requests to workloads.
-  AnnotationPrefixes annotations_;
+  KeptKeys kept_keys_{tpu::kKeptKeys.begin(), tpu::kKeptKeys.end()};
   std::vector<WatchedStore> stores_;
   std::vector<std::unique_ptr<WatchMachine>> watches_;  ///< One for each of `stores_`, in their order.
   std::vector<std::unique_ptr<Controller>> controllers_;
@@ -227,7 +228,7 @@ Store<View>& Manager::find_or_add_store(const ResourceType& type, const WatchSco
   stores_.push_back({scope, std::move(created), required});
   StoreMetrics metrics = store_metrics(metrics_, type.resource(), scope.label_selector);
   watches_.push_back(std::make_unique<WatchMachine>(
-      type, scope, std::make_unique<StoreSink<View>>(store, annotations_, &budget_, std::move(metrics)), options_.watch,
+      type, scope, std::make_unique<StoreSink<View>>(store, kept_keys_, &budget_, std::move(metrics)), options_.watch,
       WatchMachine::Dependencies{api_.reader, clock_, random_, metrics_, log_, &dead_streams_}));
   watches_.back()->on_quarantine([this](const QuarantinedObject& object) { return report_quarantined(object); });
   return store;

@@ -30,7 +30,7 @@ class Index;
 ///
 /// View is a type of api/types/views.h, or any other that has
 ///   - members key, uid, resource_version, deletion, controller, and operator==;
-///   - `static Result<View> decode(std::string_view json, const AnnotationPrefixes* keep)`.
+///   - `static Result<View> decode(std::string_view json, const KeptKeys* keep)`.
 template <typename View>
 class Store final : public AnyStore {
  public:

@@ -20,15 +20,24 @@ std::size_t block(std::size_t size) { return std::max<std::size_t>(32, (size + 8
 
 std::size_t heap_of_text(std::size_t length) { return length <= kInlineText ? 0 : block(length + 1); }
 
+constexpr std::size_t kSharedText = 48;  ///< A shared string without its characters.
+
+std::size_t size_of_resources(const ResourceAmounts& resources) {
+  if (resources.empty()) return 0;
+  std::size_t bytes = block(resources.capacity() * sizeof(ResourceAmount));
+  for (const ResourceAmount& each : resources) bytes += kSharedText + each.name.size();
+  return bytes;
+}
+
 /// Size of PodView::scheduling. Its strings count in full: all of it is shared by the pods of a group.
 std::size_t scheduling_size(const PodScheduling& scheduling) {
-  std::size_t bytes = block(sizeof(PodScheduling)) + heap_of_text(scheduling.node_affinity.size());
-  constexpr std::size_t kText = 48;  // A shared string without its characters.
-  for (const auto& [key, value] : scheduling.node_selector) bytes += 2 * kText + key.size() + value.size();
+  std::size_t bytes = block(sizeof(PodScheduling)) + heap_of_text(scheduling.node_affinity.size()) +
+                      size_of_resources(scheduling.resources);
+  for (const auto& [key, value] : scheduling.node_selector) bytes += 2 * kSharedText + key.size() + value.size();
   for (const TolerationView& each : scheduling.tolerations) {
-    bytes += sizeof(each) + 3 * kText + each.key.size() + each.value.size() + each.effect.size();
+    bytes += sizeof(each) + 3 * kSharedText + each.key.size() + each.value.size() + each.effect.size();
   }
-  for (const SharedString& gate : scheduling.gates) bytes += kText + gate.size();
+  for (const SharedString& gate : scheduling.gates) bytes += kSharedText + gate.size();
   return bytes;
 }
 
@@ -74,7 +83,7 @@ void add_members(const PodView& pod, HeapSize& size) {
   size.add(pod.annotations);
   size.add(pod.node_name);
   size.add(pod.pod_ip);
-  for (const SharedString* text : {&pod.restart_policy, &pod.unschedulable, &pod.reason, &pod.message,
+  for (const SharedString* text : {&pod.restart_policy, &pod.disruption, &pod.unschedulable, &pod.reason, &pod.message,
                                    &pod.ready_reason, &pod.ready_message, &pod.stuck}) {
     size.add(*text);
   }
@@ -93,6 +102,10 @@ void add_members(const PodView& pod, HeapSize& size) {
 
 void add_members(const NodeView& node, HeapSize& size) {
   size.add(node.labels);
+  if (node.allocatable.sharers() > 0) {
+    size.add_shared(block(sizeof(ResourceAmounts)) + size_of_resources(*node.allocatable),
+                    static_cast<std::size_t>(node.allocatable.sharers()) - 1);
+  }
   if (!node.taints.empty()) size.add_bytes(block(node.taints.capacity() * sizeof(NodeTaint)));
   for (const NodeTaint& taint : node.taints) {
     for (const SharedString* text : {&taint.key, &taint.value, &taint.effect}) size.add(*text);
@@ -102,7 +115,7 @@ void add_members(const NodeView& node, HeapSize& size) {
 void add_members(const JobView& job, HeapSize& size) {
   size.add(job.labels);
   size.add(job.annotations);
-  size.add(job.slice);
+  size.add(job.template_labels);
   size.add(job.pod_template);
   if (!job.conditions.empty()) size.add_bytes(block(job.conditions.capacity() * sizeof(JobCondition)));
   for (const JobCondition& each : job.conditions) {

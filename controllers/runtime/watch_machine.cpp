@@ -104,7 +104,7 @@ Instant WatchMachine::open(Instant now, const std::stop_token& stop) {
   watch.label_selector = scope_.label_selector;
   watch.field_selector = scope_.field_selector;
   watch.send_initial_events = initial;
-  watch.fields = sink_->fields();
+  watch.for_view = sink_->for_view();
   if (!initial) watch.resource_version = resource_version_;
   watch.timeout_seconds = random_.uniform(options_.min_watch_seconds, options_.max_watch_seconds);
   Result<std::unique_ptr<client::WatchStream>> stream = reader_.watch(type_, watch, stop);

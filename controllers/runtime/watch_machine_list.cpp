@@ -34,7 +34,7 @@ client::ListOptions WatchMachine::page_options() const {
   list.continue_token = continue_token_;
   if (list.limit > 1) list.max_bytes = options_.max_page_bytes;
   list.metadata_only = too_long_.has_value();
-  if (!too_long_) list.fields = sink_->fields();
+  list.for_view = sink_->for_view();
   return list;
 }
 

@@ -15,6 +15,7 @@
 #include "controllers/runtime/refused_objects.h"
 #include "controllers/runtime/store.h"
 #include "controllers/runtime/view_size.h"
+#include "tpu/chips.h"
 
 namespace tpuslice::runtime {
 
@@ -25,8 +26,8 @@ namespace tpuslice::runtime {
 class WatchSink {
  public:
   virtual ~WatchSink() = default;
-  /// What it reads of an object, if the object may come as protobuf; null: JSON.
-  [[nodiscard]] virtual const protobuf::Message* fields() const = 0;
+  /// Whether an object may lack the fields that its view does not read, as with client::ListOptions::for_view.
+  [[nodiscard]] virtual bool for_view() const = 0;
   virtual void begin() = 0;  ///< Empties the staging area.
   /// Errors: InvalidArgument for an object that is not kept whole; the reason is kOverMemoryBudget if it does not fit.
   virtual Status stage(std::string_view object) = 0;
@@ -47,23 +48,22 @@ class WatchSink {
 /// Best effort, for objects that cannot be decoded.
 [[nodiscard]] ObjectKey key_in(std::string_view object);
 
-/// Borrows all arguments. `annotations`: those that views keep. Without a budget, everything fits. While a
+/// Borrows all arguments. `keep`: what views keep. Without a budget, everything fits. While a
 /// list is read, an object counts as the larger of its versions in the staging area and in the store: the other one is
 /// garbage when the list is complete.
 template <typename View>
 class StoreSink final : public WatchSink {
  public:
-  StoreSink(Store<View>& store, const AnnotationPrefixes& annotations, MemoryBudget* budget = nullptr,
+  StoreSink(Store<View>& store, const KeptKeys& keep, MemoryBudget* budget = nullptr,
             std::optional<StoreMetrics> metrics = std::nullopt)
       : store_(store),
-        annotations_(annotations),
+        keep_(keep),
         budget_(budget == nullptr ? unlimited_ : *budget),
         refused_(budget_),
         metrics_(metrics) {}
 
-  [[nodiscard]] const protobuf::Message* fields() const override {
-    if constexpr (requires { View::kFields; }) return &View::kFields;
-    return nullptr;
+  [[nodiscard]] bool for_view() const override {
+    return requires { requires View::kReadsFixedFields; };
   }
   void begin() override {
     for (const Ptr& view : staged_) charge(view->key, counted_bytes(view->key), stored_bytes(view->key));
@@ -96,7 +96,7 @@ class StoreSink final : public WatchSink {
         if (known != nullptr && known->uid == view.uid) {
           view.node_name = known->node_name;
           view.phase = known->phase;
-          view.tpu_chips = known->tpu_chips;
+          if (!known->scheduling->resources.empty()) view.scheduling.edit().resources = known->scheduling->resources;
         }
       }
       return stage_view(std::move(view), std::nullopt);
@@ -156,11 +156,11 @@ class StoreSink final : public WatchSink {
   static constexpr std::size_t kLongDocument = 64U << 10U;
 
   [[nodiscard]] Result<View> decode(std::string_view object) {
-    const auto decode_once = [&] { return View::decode(object, &annotations_); };
+    const auto decode_once = [&] { return View::decode(object, &keep_); };
     return shielded([&] { return object.size() < kLongDocument ? decode_once() : budget_.decode_alone(decode_once); });
   }
   [[nodiscard]] Result<View> decode_minimal(std::string_view object) const {
-    return shielded([&] { return View::decode_minimal(object, &annotations_); });
+    return shielded([&] { return View::decode_minimal(object, &keep_); });
   }
   /// One object must not stop the watch: an exception is counted, and is then as any other error of decoding.
   template <typename Decode>
@@ -178,8 +178,8 @@ class StoreSink final : public WatchSink {
   }
   /// A minimal view that is kept whatever it takes: its pod uses a node. There are no more of these than the nodes run.
   [[nodiscard]] static bool uses_node(const View& view) {
-    if constexpr (requires { view.tpu_chips > 0 && !view.node_name.empty() && !view.finished(); }) {
-      return view.tpu_chips > 0 && !view.node_name.empty() && !view.finished();
+    if constexpr (requires { tpu::chips_of(view) > 0 && !view.node_name.empty() && !view.finished(); }) {
+      return tpu::chips_of(view) > 0 && !view.node_name.empty() && !view.finished();
     }
     return false;
   }
@@ -305,7 +305,7 @@ class StoreSink final : public WatchSink {
   }
 
   Store<View>& store_;
-  const AnnotationPrefixes& annotations_;
+  const KeptKeys& keep_;
   MemoryBudget unlimited_{std::size_t{1} << 60U};
   MemoryBudget& budget_;
   RefusedObjects refused_;

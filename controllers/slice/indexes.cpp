@@ -4,13 +4,14 @@
 #include <string>
 
 #include "controllers/slice/slice.h"
+#include "tpu/chips.h"
 #include "tpu/labels.h"
 
 namespace tpuslice::slice {
 namespace {
 
 std::optional<std::string> pod_accelerator(const PodView& pod) {
-  if (!is_considered(pod) || pod.tpu_chips == 0) return std::nullopt;
+  if (!is_considered(pod) || tpu::chips_of(pod) == 0) return std::nullopt;
   return accelerator_of(pod.scheduling->node_selector);
 }
 
@@ -24,7 +25,7 @@ std::optional<std::string> scout_accelerator(const PodView& pod) {
 }
 
 std::optional<std::string> bound_pod_without_tpus(const PodView& pod) {
-  if (!is_considered(pod) || pod.tpu_chips > 0 || pod.node_name.empty()) return std::nullopt;
+  if (!is_considered(pod) || tpu::chips_of(pod) > 0 || pod.node_name.empty()) return std::nullopt;
   return std::string();
 }
 

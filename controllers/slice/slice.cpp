@@ -8,6 +8,7 @@
 #include "api/base/hash.h"
 #include "api/base/strings.h"
 #include "tpu/catalog.h"
+#include "tpu/chips.h"
 #include "tpu/labels.h"
 #include "tpu/placement.h"
 #include "tpu/workload_ref.h"
@@ -99,7 +100,7 @@ void add_removed_hosts(Slice& slice, const HostsByIndex& hosts, const RemovedHos
 bool is_live(const PodView& pod) { return !pod.terminating() && !pod.finished(); }
 
 bool is_considered(const PodView& pod) {
-  return !pod.label(tpu::kSlice).empty() || (pod.tpu_chips > 0 && !pod.node_name.empty());
+  return !pod.label(tpu::kSlice).empty() || (tpu::chips_of(pod) > 0 && !pod.node_name.empty());
 }
 
 const std::string& accelerator_of(const StringMap& labels) { return value_of(labels, tpu::kAcceleratorLabel); }

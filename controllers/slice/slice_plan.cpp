@@ -65,7 +65,8 @@ class SlicePlanner {
 
   /// Whether its pods are being deleted for a slice of higher priority; placement_plan.h counts and reports that.
   [[nodiscard]] bool was_preempted() const {
-    return std::ranges::any_of(slice_.terminating, [](const PodPtr& pod) { return pod->preempted; });
+    return std::ranges::any_of(slice_.terminating,
+                               [](const PodPtr& pod) { return pod->disruption == tpu::kPreemptionBySlice; });
   }
 
   void requeue_at(Timestamp when) { set_earlier(changes_at_, when); }

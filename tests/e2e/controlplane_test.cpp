@@ -13,6 +13,7 @@
 #include "api/types/views.h"
 #include "tests/support/control_plane.h"
 #include "tests/support/eventually.h"
+#include "tpu/labels.h"
 
 namespace tpuslice::testing {
 namespace {
@@ -204,7 +205,7 @@ Json status_with_every_field() {
                     {{"type", "PodScheduled"}, {"status", "False"}, {"reason", "Unschedulable"}, {"message", "full"}},
                     {{"type", "DisruptionTarget"},
                      {"status", "True"},
-                     {"reason", kPreemptionBySlice},
+                     {"reason", tpu::kPreemptionBySlice},
                      {"lastTransitionTime", "1960-01-01T00:00:00Z"}}})},
       {"containerStatuses", Json::array({container("main", terminated)})},
       {"initContainerStatuses", Json::array({container("side", waiting)})}};
@@ -212,9 +213,9 @@ Json status_with_every_field() {
 
 /// The initial events of a watch, then those of a list, as views.
 template <typename View>
-std::vector<View> read_views(client::Client& client, const ResourceType& type, const protobuf::Message* fields) {
+std::vector<View> read_views(client::Client& client, const ResourceType& type, bool for_view) {
   std::vector<View> views;
-  const auto watch = client.watch(type, {.send_initial_events = true, .fields = fields});
+  const auto watch = client.watch(type, {.send_initial_events = true, .for_view = for_view});
   int waits = 0;
   for (bool initial = watch.ok(); initial;) {
     const auto event = (*watch)->next(100ms, {});
@@ -225,7 +226,7 @@ std::vector<View> read_views(client::Client& client, const ResourceType& type, c
   std::ranges::sort(views, {}, &View::key);
   std::string more;
   do {
-    const auto page = client.list(type, {.limit = 2, .continue_token = more, .fields = fields});
+    const auto page = client.list(type, {.limit = 2, .continue_token = more, .for_view = for_view});
     EXPECT_TRUE(page.ok()) << page.error().message();
     if (!page) break;
     for (const std::string& item : page->items) views.push_back(View::decode(item).value());
@@ -247,25 +248,25 @@ TEST_F(ControlPlaneTest, PodsAndNodesAreTheSameInProtobufAndJson) {
   const auto patched = client().update_status(kPods, {"default", "every-field"}, status_with_every_field(), {}, {});
   ASSERT_TRUE(patched.ok()) << patched.error().message();
 
-  const auto answer = client().raw(client::list_request(kPods, {.fields = &PodView::kFields}));
+  const auto answer = client().raw(client::list_request(kPods, {.for_view = true}));
   ASSERT_TRUE(answer.ok());
   EXPECT_TRUE(client::is_protobuf(answer->headers));
 
   // Objects may change between two reads.
   EXPECT_TRUE(eventually([] {
-    const auto pods = read_views<PodView>(client(), kPods, nullptr);
-    return pods.size() >= 2 && pods == read_views<PodView>(client(), kPods, &PodView::kFields);
+    const auto pods = read_views<PodView>(client(), kPods, false);
+    return pods.size() >= 2 && pods == read_views<PodView>(client(), kPods, true);
   }));
   EXPECT_TRUE(eventually([] {
-    const auto nodes = read_views<NodeView>(client(), kNodes, nullptr);
-    return nodes.size() == 10 && nodes == read_views<NodeView>(client(), kNodes, &NodeView::kFields);
+    const auto nodes = read_views<NodeView>(client(), kNodes, false);
+    return nodes.size() == 10 && nodes == read_views<NodeView>(client(), kNodes, true);
   })) << "5 nodes, by watch and by list";
 
-  const auto refused = [](const protobuf::Message* fields) {
-    return client().list(kPods, {.continue_token = "none", .fields = fields}).error();
+  const auto refused = [](bool for_view) {
+    return client().list(kPods, {.continue_token = "none", .for_view = for_view}).error();
   };
-  EXPECT_EQ(refused(&PodView::kFields).message(), refused(nullptr).message());
-  EXPECT_EQ(refused(&PodView::kFields).reason(), "BadRequest");
+  EXPECT_EQ(refused(true).message(), refused(false).message());
+  EXPECT_EQ(refused(true).reason(), "BadRequest");
 }
 
 TEST_F(ControlPlaneTest, CollectsGarbage) {

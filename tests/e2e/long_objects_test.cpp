@@ -121,7 +121,7 @@ TEST_F(LongObjects, AreQuarantinedByNameIfTheTransportAcceptsLess) {
   Random random(1);
   Metrics metrics;
   runtime::JobStore store(kJobs);
-  const AnnotationPrefixes annotations;
+  const KeptKeys annotations;
   runtime::WatchMachine machine(kJobs, {}, std::make_unique<runtime::StoreSink<JobView>>(store, annotations), {},
                                 {limited, clock, random, metrics, Logger()});
   std::vector<std::string> quarantined;

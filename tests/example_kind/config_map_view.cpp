@@ -6,10 +6,10 @@
 
 namespace tpuslice::example {
 
-Result<ConfigMapView> ConfigMapView::decode(std::string_view json, const AnnotationPrefixes* keep) {
+Result<ConfigMapView> ConfigMapView::decode(std::string_view json, const KeptKeys* keep) {
   ConfigMapView config_map;
   view::Metadata metadata;
-  RETURN_IF_ERROR(view::decoder().decode("config map", json, [&](std::string_view member, view::Value value) {
+  RETURN_IF_ERROR(view::decode("config map", json, [&](std::string_view member, view::Value value) {
     if (member == "metadata") metadata = view::read_metadata(value, keep);
     if (member == "data") {
       view::each_member(value, [&](std::string_view name, view::Value text) {

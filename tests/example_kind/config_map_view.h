@@ -17,7 +17,7 @@ struct ConfigMapView {
   std::optional<ControllerRef> controller;
   std::string flag;  ///< data.flag
 
-  static Result<ConfigMapView> decode(std::string_view json, const AnnotationPrefixes* keep = nullptr);
+  static Result<ConfigMapView> decode(std::string_view json, const KeptKeys* keep = nullptr);
   static Result<ConfigMapView> from_json(const Json& json);
   friend bool operator==(const ConfigMapView&, const ConfigMapView&) = default;
 };

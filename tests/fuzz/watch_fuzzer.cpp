@@ -14,6 +14,7 @@
 #include "api/base/check.h"
 #include "api/client/list_splitter.h"
 #include "api/client/protobuf_answer.h"
+#include "api/client/view_fields.h"
 #include "api/client/watch.h"
 #include "api/types/json.h"
 #include "api/types/views.h"
@@ -47,7 +48,7 @@ std::optional<std::vector<std::string>> split(std::string_view bytes, std::size_
 /// A view has the same key as the event, by which a deletion finds it. Of equal names in one object either may count.
 template <typename View>
 void decode(const std::string& object, const std::optional<client::WatchEvent>& event) {
-  static const AnnotationPrefixes kKept = {"tpuslice.dev/", "jobset.sigs.k8s.io/"};
+  static const KeptKeys kKept = {"tpuslice.dev/", "jobset.sigs.k8s.io/", "tpuslice.dev/slice", "google.com/tpu"};
   const Result<View> view = View::decode(object, &kKept);
   if (!view) {
     TPUSLICE_CHECK(!view.error().message().empty());
@@ -98,7 +99,7 @@ void fuzz(std::string_view input) {
   for (const std::string& line : lines.value_or(std::vector<std::string>()))
     decode_event(kind, client::decode_watch_event(line));
 
-  const protobuf::Message& fields = kind == 'n' ? NodeView::kFields : PodView::kFields;
+  const client::protobuf::Message& fields = *client::view_fields(kind == 'n' ? kNodes : kPods);
   const char view = kind == 'n' ? 'n' : 'p';
   const auto frames = split<client::FrameSplitter>(bytes, chunk);
   if (frames && bytes.size() <= kMaxLine)

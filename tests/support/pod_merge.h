@@ -32,7 +32,7 @@ inline void merge_into(PodView& pod, const Json& patch) {
   }
   if (const Json* conditions = find_path(patch, {"status", "conditions"})) {
     for (const Json& each : *conditions) {
-      if (each.at("type") == "DisruptionTarget") pod.preempted = each.at("reason") == kPreemptionBySlice;
+      if (each.at("type") == "DisruptionTarget") pod.disruption = each.at("reason").get<std::string>();
     }
   }
 }

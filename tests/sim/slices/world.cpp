@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "controllers/placement/node_match.h"
+#include "tests/support/chips.h"
 #include "tests/support/pod_merge.h"
 #include "tpu/labels.h"
 
@@ -53,7 +54,7 @@ NodeView World::make_node(const std::string& name, const std::string& pool) cons
                  {kDoublePool, double_pools_.at(pool)}};
   node.ready = true;
   node.ready_changed = now_;
-  node.tpu_chips = kChips;
+  tpu::set_chips(node, kChips);
   return node;
 }
 
@@ -171,7 +172,7 @@ std::vector<PodPtr> World::live_hosts(const DesiredSlice& desired) const {
 std::int64_t World::used_chips(const std::string& node) const {
   std::int64_t used = 0;
   for (const auto& [key, pod] : pods_) {
-    if (pod->node_name == node && !pod->finished()) used += pod->tpu_chips;
+    if (pod->node_name == node && !pod->finished()) used += tpu::chips_of(*pod);
   }
   return used;
 }
@@ -179,7 +180,7 @@ std::int64_t World::used_chips(const std::string& node) const {
 bool World::is_used(const std::string& node) const {
   return std::ranges::any_of(pods_, [&](const auto& entry) {
     const PodView& pod = *entry.second;
-    return pod.node_name == node && !pod.finished() && pod.tpu_chips > 0 && !scout_keys_.contains(pod.key);
+    return pod.node_name == node && !pod.finished() && tpu::chips_of(pod) > 0 && !scout_keys_.contains(pod.key);
   });
 }
 
@@ -213,7 +214,7 @@ void World::create(const DesiredSlice& desired, int host) {
   pod.scheduling.edit().gates = {std::string(tpu::kSliceGate)};
   if (desired.queued) pod.scheduling.edit().gates.insert(pod.scheduling.edit().gates.begin(), kQueueGate);
   pod.active_deadline_seconds = desired.deadline_seconds;
-  pod.tpu_chips = kChips;
+  tpu::set_chips(pod, kChips);
   pod.priority = desired.priority;
   note("create pod " + pod.key.name);
   put(std::move(pod));
@@ -296,7 +297,7 @@ bool World::affinities_hold(const PodView& pod, const NodeView& node) const {
 bool World::fits(const PodView& pod, const NodeView& node) const {
   return node.ready && !node.unschedulable &&
          placement::PodRequirements(std::make_shared<const PodView>(pod)).match(node) &&
-         used_chips(node.key.name) + pod.tpu_chips <= node.tpu_chips && affinities_hold(pod, node);
+         used_chips(node.key.name) + tpu::chips_of(pod) <= tpu::chips_of(node) && affinities_hold(pod, node);
 }
 
 bool World::scheduler_step() {
@@ -456,10 +457,10 @@ void World::cordon(const std::string& node, bool unschedulable) {
 
 void World::set_chips(const std::string& node, int chips) {
   const auto found = nodes_.find(node);
-  if (found == nodes_.end() || found->second->tpu_chips == chips) return;
+  if (found == nodes_.end() || tpu::chips_of(*found->second) == chips) return;
   note(fmt::format("node {} advertises {} chips", node, chips));
   NodeView changed = *found->second;
-  changed.tpu_chips = chips;
+  tpu::set_chips(changed, chips);
   put(std::move(changed));
 }
 
@@ -484,7 +485,7 @@ void World::add_stray_pod(const std::string& node, bool labelled) {
   pod.created = now_;
   pod.node_name = node;
   pod.phase = PodPhase::kRunning;
-  pod.tpu_chips = kChips;
+  tpu::set_chips(pod, kChips);
   if (labelled) pod.labels = {{std::string(tpu::kSlice), std::string(tpu::kNoSlice)}};
   note(fmt::format("intruder on {}{}", node, labelled ? "" : ", unlabelled"));
   put(std::move(pod));

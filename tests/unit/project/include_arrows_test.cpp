@@ -135,6 +135,29 @@ TEST(Project, TheHttpLibrariesStayInsideApiHttp) {
   EXPECT_THAT(wrong, IsEmpty());
 }
 
+TEST(Project, TheApiFoldersKnowKubernetesAndNotTpus) {
+  const std::regex name_of_the_project("tpu-?slice", std::regex::icase);
+  const std::regex tpu(R"re((^|[^A-Za-z])tpu|Tpu|TPU|[Cc]hip|[Ss]lice)re");
+  std::vector<std::string> wrong;
+  for (SourceFile file : sources()) {
+    if (!file.path.starts_with("api/")) continue;
+    for (std::string& line : file.lines) line = std::regex_replace(line, name_of_the_project, "");
+    matches(file, tpu, wrong);
+  }
+  EXPECT_THAT(wrong, IsEmpty());
+}
+
+TEST(Project, ProtobufStaysInsideTheClient) {
+  const std::regex protobuf("protobuf", std::regex::icase);
+  std::vector<std::string> wrong;
+  for (const SourceFile& file : sources()) {
+    // The simulator is a server; main.cpp says how long an object is in etcd.
+    if (file.path.starts_with("api/client/") || file.path.starts_with("cmd/")) continue;
+    matches(file, protobuf, wrong);
+  }
+  EXPECT_THAT(wrong, IsEmpty());
+}
+
 TEST(Project, NothingWaitsBySleeping) {
   const std::regex sleeping(R"re(\b(sleep_(for|until)|(u|nano)?sleep)\s*\()re");
   std::vector<std::string> wrong;

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "api/client/requests.h"
+#include "api/client/view_fields.h"
 #include "api/types/views.h"
 #include "tests/support/error_matchers.h"
 #include "tests/support/feed.h"
@@ -43,7 +44,7 @@ TEST(ProtobufList, GivesItemsAndWhereToContinue) {
                                          .message(2, pod_named("a", "7"))
                                          .message(2, pod_named("b", "8"))
                                          .document("PodList"),
-                                     PodView::kFields)
+                                     *view_fields(kPods))
                             .value();
   EXPECT_EQ(list.resource_version, "42");
   EXPECT_EQ(list.continue_token, "token");
@@ -55,22 +56,23 @@ TEST(ProtobufList, GivesItemsAndWhereToContinue) {
 
 TEST(ProtobufList, NeedsAResourceVersion) {
   const ProtobufWriter list = ProtobufWriter().message(2, pod_named("a", "7"));
-  EXPECT_THAT(convert_list(list.document("PodList"), PodView::kFields).error().message(), HasSubstr("resourceVersion"));
-  EXPECT_THAT(convert_list("{}", PodView::kFields), IsError(ErrorCode::kInternal));
-  EXPECT_THAT(convert_list(ProtobufWriter().varint(0, 1).document("PodList"), PodView::kFields),
+  EXPECT_THAT(convert_list(list.document("PodList"), *view_fields(kPods)).error().message(),
+              HasSubstr("resourceVersion"));
+  EXPECT_THAT(convert_list("{}", *view_fields(kPods)), IsError(ErrorCode::kInternal));
+  EXPECT_THAT(convert_list(ProtobufWriter().varint(0, 1).document("PodList"), *view_fields(kPods)),
               IsError(ErrorCode::kInternal));
 }
 
 TEST(ProtobufList, IsRefusedIfItsMetadataBreaksOff) {
   const std::string metadata = ProtobufWriter().bytes(2, "42").bytes(3, "token").text();
   const ProtobufWriter list = ProtobufWriter().bytes(1, metadata.substr(0, metadata.size() - 1));
-  EXPECT_THAT(convert_list(list.document("PodList"), PodView::kFields).error().message(), HasSubstr("metadata"));
+  EXPECT_THAT(convert_list(list.document("PodList"), *view_fields(kPods)).error().message(), HasSubstr("metadata"));
 }
 
 TEST(ProtobufList, NamesTheObjectThatIsMalformed) {
   const ProtobufWriter metadata = ProtobufWriter().bytes(1, "a").bytes(3, "team").varint(5, 1);
   const ProtobufWriter list = ProtobufWriter().message(2, ProtobufWriter().message(1, metadata));
-  EXPECT_THAT(convert_list(list.document("PodList"), PodView::kFields).error().message(), HasSubstr("team/a"));
+  EXPECT_THAT(convert_list(list.document("PodList"), *view_fields(kPods)).error().message(), HasSubstr("team/a"));
 }
 
 /// The client then asks for a smaller page, as if the response were too long.
@@ -79,7 +81,7 @@ TEST(ProtobufList, IsTooLongIfItsJsonIs) {
       ProtobufWriter().bytes(1, "a").bytes(3, "team").entry(12, "a", std::string(1U << 20U, '\x01'));
   ProtobufWriter list = ProtobufWriter().message(1, ProtobufWriter().bytes(2, "42"));
   for (int i = 0; i < 3; ++i) list.message(2, ProtobufWriter().message(1, metadata));
-  const Error error = convert_list(list.document("PodList"), PodView::kFields).error();
+  const Error error = convert_list(list.document("PodList"), *view_fields(kPods)).error();
   EXPECT_EQ(error.code(), ErrorCode::kResponseTooLong);
 }
 
@@ -112,7 +114,7 @@ TEST(ProtobufStatus, ThatCannotBeReadLeavesTheHttpStatus) {
 
 TEST(ProtobufEvents, HaveTheObjectAsJson) {
   const WatchEvent read =
-      decode_protobuf_event(event("MODIFIED", pod_named("a", "7").document("Pod")), PodView::kFields).value();
+      decode_protobuf_event(event("MODIFIED", pod_named("a", "7").document("Pod")), *view_fields(kPods)).value();
   EXPECT_EQ(read.type, WatchEventType::kModified);
   EXPECT_EQ(read.key, (ObjectKey{"default", "a"}));
   EXPECT_EQ(read.resource_version, "7");
@@ -122,23 +124,24 @@ TEST(ProtobufEvents, HaveTheObjectAsJson) {
 TEST(ProtobufEvents, MarkTheEndOfInitialEvents) {
   const ProtobufWriter metadata = ProtobufWriter().bytes(6, "9").entry(12, "k8s.io/initial-events-end", "true");
   const ProtobufWriter bookmark = ProtobufWriter().message(1, metadata);
-  EXPECT_TRUE(
-      decode_protobuf_event(event("BOOKMARK", bookmark.document("Pod")), PodView::kFields).value().initial_events_end);
+  EXPECT_TRUE(decode_protobuf_event(event("BOOKMARK", bookmark.document("Pod")), *view_fields(kPods))
+                  .value()
+                  .initial_events_end);
 }
 
 TEST(ProtobufEvents, CarryThe410OfAnOldResourceVersion) {
   const ProtobufWriter status = ProtobufWriter().bytes(3, "too old").bytes(4, "Expired").varint(6, 410);
-  const WatchEvent read = decode_protobuf_event(event("ERROR", status.document("Status")), PodView::kFields).value();
+  const WatchEvent read = decode_protobuf_event(event("ERROR", status.document("Status")), *view_fields(kPods)).value();
   EXPECT_EQ(read.type, WatchEventType::kError);
   EXPECT_EQ(read.error->code(), ErrorCode::kExpired);
 }
 
 TEST(ProtobufEvents, AreErrorsIfTheyCannotBeRead) {
   const std::string pod = pod_named("a", "7").document("Pod");
-  EXPECT_THAT(decode_protobuf_event(event("MOVED", pod), PodView::kFields).error().message(), HasSubstr("MOVED"));
-  EXPECT_THAT(decode_protobuf_event(event("ADDED", "nonsense"), PodView::kFields), IsError(ErrorCode::kInternal));
-  EXPECT_THAT(decode_protobuf_event(event("ERROR", "nonsense"), PodView::kFields), IsError(ErrorCode::kInternal));
-  EXPECT_THAT(decode_protobuf_event("", PodView::kFields), IsError(ErrorCode::kInternal));
+  EXPECT_THAT(decode_protobuf_event(event("MOVED", pod), *view_fields(kPods)).error().message(), HasSubstr("MOVED"));
+  EXPECT_THAT(decode_protobuf_event(event("ADDED", "nonsense"), *view_fields(kPods)), IsError(ErrorCode::kInternal));
+  EXPECT_THAT(decode_protobuf_event(event("ERROR", "nonsense"), *view_fields(kPods)), IsError(ErrorCode::kInternal));
+  EXPECT_THAT(decode_protobuf_event("", *view_fields(kPods)), IsError(ErrorCode::kInternal));
 }
 
 TEST(FrameSplitter, JoinsFramesFromChunks) {
@@ -181,7 +184,7 @@ TEST(WatchStream, IsReadAsTheServerEncodesIt) {
   feed->put(bytes.substr(0, 10));
   feed->put(bytes.substr(10) + bytes);
   feed->end();
-  WatchStream watch(std::make_unique<FeedStream>(feed, 200, kProtobuf), &PodView::kFields);
+  WatchStream watch(std::make_unique<FeedStream>(feed, 200, kProtobuf), view_fields(kPods));
   EXPECT_FALSE(watch.next(Duration::zero(), {}).value().has_value());
   EXPECT_EQ(watch.next(Duration::zero(), {}).value()->key.name, "a");
   EXPECT_EQ(watch.next(Duration::zero(), {}).value()->key.name, "a");
@@ -191,14 +194,15 @@ TEST(WatchStream, IsReadAsTheServerEncodesIt) {
 TEST(WatchStream, IsJsonIfTheServerSendsNoProtobuf) {
   const auto feed = std::make_shared<Feed>();
   feed->put("{\"type\":\"ADDED\",\"object\":{\"metadata\":{\"name\":\"a\"}}}\n");
-  WatchStream watch(std::make_unique<FeedStream>(feed), &PodView::kFields);
+  WatchStream watch(std::make_unique<FeedStream>(feed), view_fields(kPods));
   EXPECT_EQ(watch.next(Duration::zero(), {}).value()->key.name, "a");
 }
 
 TEST(Requests, AskForProtobufIfTheFieldsAreKnown) {
   const auto accept = [](const http::Request& request) { return *http::find_header(request.headers, "Accept"); };
-  EXPECT_EQ(accept(list_request(kPods, {.fields = &PodView::kFields})), kAcceptProtobuf);
-  EXPECT_EQ(accept(watch_request(kPods, {.fields = &PodView::kFields})), kAcceptProtobuf);
+  EXPECT_EQ(accept(list_request(kPods, {.for_view = true})), kAcceptProtobuf);
+  EXPECT_EQ(accept(watch_request(kPods, {.for_view = true})), kAcceptProtobuf);
+  EXPECT_EQ(accept(list_request(kJobs, {.for_view = true})), "application/json");
   EXPECT_EQ(accept(list_request(kPods, {})), "application/json");
   EXPECT_EQ(accept(watch_request(kPods, {})), "application/json");
 }

@@ -41,8 +41,8 @@ TEST(Requests, LaterPagesCarryNoResourceVersion) {
 }
 
 TEST(Requests, ListsMayAskForMetadataOnly) {
-  const http::Request request = list_request(
-      kPods, {.limit = 1, .continue_token = "t", .fields = &PodView::kFields, .metadata_only = true, .max_bytes = 7});
+  const http::Request request =
+      list_request(kPods, {.limit = 1, .continue_token = "t", .for_view = true, .metadata_only = true, .max_bytes = 7});
   EXPECT_EQ(header(request, "Accept"), "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1");
   EXPECT_EQ(request.target, "/api/v1/pods?limit=1&continue=t");
   EXPECT_EQ(request.max_response, 7U);

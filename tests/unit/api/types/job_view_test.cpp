@@ -23,7 +23,7 @@ Json job_with(const std::string& pointer, Json value) {
 }
 
 TEST(JobView, KeepsTheFieldsThatControllersRead) {
-  const AnnotationPrefixes keep = {"tpuslice.dev/", "jobset.sigs.k8s.io/", "alpha.jobset.sigs.k8s.io/"};
+  const KeptKeys keep = {"tpuslice.dev/", "jobset.sigs.k8s.io/", "alpha.jobset.sigs.k8s.io/"};
   const JobView job = JobView::decode(kSampleJob, &keep).value();
   EXPECT_EQ(job.key.to_string(), "default/train-slice-1");
   EXPECT_EQ(job.uid, "7f0c9a54-0a4e-4a7e-8a52-36d4a86f8b21");
@@ -84,16 +84,20 @@ TEST(JobView, DropsThePodTemplateOfAJobThatIsNotSuspended) {
   EXPECT_EQ(JobView::from_json(job_with("/spec/suspend", false))->pod_template, "");
 }
 
-TEST(JobView, ReadsTheSliceLabelOfItsPodTemplate) {
-  const JobView job = JobView::decode(kSampleJob).value();
-  EXPECT_EQ(job.slice, "");
+std::string slice_of(const Result<JobView>& job) { return value_of(job->template_labels, "tpuslice.dev/slice"); }
+
+TEST(JobView, ReadsTheLabelsOfItsPodTemplate) {
+  const KeptKeys keep = {"jobset.sigs.k8s.io/"};
+  EXPECT_THAT(JobView::decode(kSampleJob, &keep)->template_labels,
+              ElementsAre(Pair("jobset.sigs.k8s.io/jobset-name", "train")));
+  EXPECT_EQ(slice_of(JobView::decode(kSampleJob)), "");
   Json sliced = job_with("/spec/template/metadata/labels/tpuslice.dev~1slice", "train-slice-1");
-  EXPECT_EQ(JobView::from_json(sliced)->slice, "train-slice-1");
+  EXPECT_EQ(slice_of(JobView::from_json(sliced)), "train-slice-1");
   sliced["spec"]["suspend"] = false;
-  EXPECT_EQ(JobView::from_json(sliced)->slice, "train-slice-1");
-  EXPECT_EQ(JobView::from_json(job_with("/metadata/labels/tpuslice.dev~1slice", "of the Job"))->slice, "");
-  EXPECT_EQ(JobView::from_json(job_with("/spec/template/metadata/labels/tpuslice.dev~1slice", nullptr))->slice, "");
-  EXPECT_EQ(JobView::from_json(job_with("/spec/template/metadata/labels", nullptr))->slice, "");
+  EXPECT_EQ(slice_of(JobView::from_json(sliced)), "train-slice-1");
+  EXPECT_EQ(slice_of(JobView::from_json(job_with("/metadata/labels/tpuslice.dev~1slice", "of the Job"))), "");
+  EXPECT_EQ(slice_of(JobView::from_json(job_with("/spec/template/metadata/labels/tpuslice.dev~1slice", nullptr))), "");
+  EXPECT_EQ(slice_of(JobView::from_json(job_with("/spec/template/metadata/labels", nullptr))), "");
 }
 
 TEST(JobView, OmitsAbsentFieldsOfThePodTemplate) {

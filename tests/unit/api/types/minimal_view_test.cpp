@@ -9,13 +9,14 @@
 namespace tpuslice {
 namespace {
 
+using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Pair;
 using testing::SizeIs;
 using testing::UnorderedElementsAre;
 
-const AnnotationPrefixes kKeptPrefixes = {"tpuslice.dev/", "jobset.sigs.k8s.io/"};
+const KeptKeys kKept = {"tpuslice.dev/", "jobset.sigs.k8s.io/", "tpuslice.dev/slice", "google.com/tpu"};
 
 std::string many_labels(int count) {
   std::string out;
@@ -31,9 +32,9 @@ TEST(AMinimalPod, HasWhatPlacementNeeds) {
       "ownerReferences": [{"kind": "Other", "uid": "o"},
                           {"apiVersion": "batch/v1", "kind": "Job", "name": "train", "uid": "j", "controller": true}]},
       "spec": {"nodeName": "node-1", "priority": "high", "containers": [
-          {"resources": {"limits": {"google.com/tpu": "4", "cpu": 1}}}, {"resources": {"limits": {"google.com/tpu": 4}}}]},
+          {"resources": {"limits": {"google.com/tpu": "4", "cpu": 1, "example.com/other": "1"}}}, {"resources": {"limits": {"google.com/tpu": 4}}}]},
       "status": {"phase": "Running", "conditions": 5}})",
-                                              &kKeptPrefixes)
+                                              &kKept)
                           .value();
   EXPECT_TRUE(pod.minimal);
   EXPECT_EQ(pod.key, (ObjectKey{"a", "train-0"}));
@@ -46,16 +47,16 @@ TEST(AMinimalPod, HasWhatPlacementNeeds) {
   ASSERT_TRUE(pod.controller.has_value());
   EXPECT_EQ(pod.controller->uid, "j");
   EXPECT_EQ(pod.node_name, "node-1");
-  EXPECT_EQ(pod.tpu_chips, 8);
+  EXPECT_THAT(pod.scheduling->resources, ElementsAre(ResourceAmount{"google.com/tpu", 8}));
   EXPECT_EQ(pod.phase, PodPhase::kRunning);
 }
 
-TEST(AMinimalPod, UsesItsNodeWhateverItsNumberOfChipsIs) {
+TEST(AMinimalPod, HasAnAmountOfEachResourceThatItAsksFor) {
   const auto chips = [](std::string_view amount) {
-    return PodView::decode_minimal(fmt::format(R"({{"metadata":{{"name":"p","uid":"u"}},"spec":{{
+    const auto pod = PodView::decode_minimal(fmt::format(R"({{"metadata":{{"name":"p","uid":"u"}},"spec":{{
         "initContainers":[{{"resources":{{"limits":{{"google.com/tpu":{}}}}}}}]}}}})",
-                                               amount))
-        ->tpu_chips;
+                                                         amount));
+    return amount_of(pod->scheduling->resources, "google.com/tpu");
   };
   EXPECT_EQ(chips(R"("8")"), 8);
   EXPECT_EQ(chips(R"("many")"), 1);
@@ -69,11 +70,17 @@ TEST(AMinimalView, IsSmallWhateverTheObjectHas) {
       R"({{"metadata":{{"name":"p","uid":"u","labels":{{{}"tpuslice.dev/slice":"s"}},
       "ownerReferences":[{{"kind":"Job","name":"{}","uid":"j","controller":true}}]}}}})",
       many_labels(1000), std::string(100'000, 'n'));
-  const PodView pod = PodView::decode_minimal(json, &kKeptPrefixes).value();
+  const PodView pod = PodView::decode_minimal(json, &kKept).value();
   EXPECT_LT(pod.labels.size(), 20U);
   EXPECT_EQ(pod.label("tpuslice.dev/slice"), "s") << "however many labels come first";
   EXPECT_EQ(pod.controller->name, "");
   EXPECT_EQ(pod.controller->uid, "j");
+}
+
+TEST(AMinimalView, HasNoMoreLabelsIfAllAreKept) {
+  const std::string json = fmt::format(
+      R"({{"metadata":{{"name":"p","uid":"u","labels":{{{}"tpuslice.dev/slice":"s"}}}}}})", many_labels(1000));
+  EXPECT_LT(PodView::decode_minimal(json)->labels.size(), 20U);
 }
 
 TEST(AMinimalView, HasWhatCouldBeReadBeforeTheErrorInTheJson) {
@@ -99,14 +106,14 @@ TEST(AMinimalNode, HasAllItsLabels) {
       "status":{{"allocatable":{{"google.com/tpu":"many"}},"conditions":[{{"type":"Ready","status":"True"}}]}}}})",
       many_labels(100));
   EXPECT_THAT(NodeView::decode(json), IsError(ErrorCode::kInvalidArgument));
-  const NodeView node = NodeView::decode_minimal(json, &kKeptPrefixes).value();
+  const NodeView node = NodeView::decode_minimal(json, &kKept).value();
   EXPECT_TRUE(node.minimal);
   EXPECT_EQ(node.key, (ObjectKey{"", "n"}));
   EXPECT_EQ(node.resource_version, "7");
   EXPECT_THAT(node.labels, SizeIs(102));
   EXPECT_THAT(node.labels, testing::Contains(Pair("cloud.google.com/gke-nodepool", "pool-a")));
   EXPECT_FALSE(node.ready);
-  EXPECT_EQ(node.tpu_chips, 0);
+  EXPECT_THAT(*node.allocatable, IsEmpty());
 }
 
 TEST(AMinimalView, IsNotEqualToAWholeOne) {
@@ -138,11 +145,11 @@ TEST(PodsAndJobs, KeepOnlyLabelsThatAreRead) {
         for (int i = 0; i < 513; ++i) many += fmt::format(R"("example.com/{}":"v",)", i);
         return many;
       }());
-  EXPECT_THAT(PodView::decode(json, &kKeptPrefixes)->labels,
+  EXPECT_THAT(PodView::decode(json, &kKept)->labels,
               UnorderedElementsAre(Pair("jobset.sigs.k8s.io/jobset-name", "train")));
-  EXPECT_THAT(JobView::decode(json, &kKeptPrefixes)->labels, SizeIs(1));
-  EXPECT_THAT(StatefulSetView::decode(json, &kKeptPrefixes)->labels, SizeIs(515)) << "they may be those of its owner";
-  EXPECT_THAT(NodeView::decode(json, &kKeptPrefixes)->labels, SizeIs(515)) << "users select nodes by any label";
+  EXPECT_THAT(JobView::decode(json, &kKept)->labels, SizeIs(1));
+  EXPECT_THAT(StatefulSetView::decode(json, &kKept)->labels, SizeIs(515)) << "they may be those of its owner";
+  EXPECT_THAT(NodeView::decode(json, &kKept)->labels, SizeIs(515)) << "users select nodes by any label";
 }
 
 TEST(SuspendedJobs, HaveALimitedNumberOfValuesInTheirTemplate) {

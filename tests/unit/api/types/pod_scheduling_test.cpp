@@ -47,17 +47,15 @@ TEST(PodNomination, IsANodeForWhichOtherPodsArePreempted) {
   EXPECT_FALSE(with_spec(R"({"nodeName": "n"})", R"({"nominatedNodeName": "n"})").nominated) << "it has its node";
 }
 
-TEST(PodPreempted, IsTheDisruptionThatTheSliceControllerCauses) {
-  const auto preempted = [](const std::string& status, const std::string& reason) {
+TEST(PodDisruption, IsTheReasonOfATrueCondition) {
+  const auto disruption = [](const std::string& status, const std::string& reason) {
     return with_spec("{}", R"({"conditions": [{"type": "DisruptionTarget", "status": ")" + status +
                                R"(", "reason": ")" + reason + R"("}]})")
-        .preempted;
+        .disruption;
   };
-  EXPECT_TRUE(preempted("True", "PreemptionBySliceController"));
-  EXPECT_FALSE(preempted("False", "PreemptionBySliceController")) << "reset, as the pod was not deleted";
-  EXPECT_FALSE(preempted("True", "DeletionBySliceController"));
-  EXPECT_FALSE(preempted("True", "PreemptionByScheduler"));
-  EXPECT_FALSE(with_spec("{}").preempted);
+  EXPECT_EQ(disruption("True", "PreemptionByScheduler"), "PreemptionByScheduler");
+  EXPECT_EQ(disruption("False", "PreemptionByScheduler"), "") << "reset, as the pod was not deleted";
+  EXPECT_EQ(with_spec("{}").disruption, "");
 }
 
 }  // namespace

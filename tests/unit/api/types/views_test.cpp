@@ -34,7 +34,7 @@ std::string shuffled(const Json& json, Random& random) {
 }
 
 TEST(PodView, KeepsTheFieldsThatControllersRead) {
-  const AnnotationPrefixes keep = {"tpuslice.dev/", "ray.io/", "quote"};
+  const KeptKeys keep = {"tpuslice.dev/", "ray.io/", "quote"};
   const PodView pod = PodView::decode(kSamplePod, &keep).value();
   EXPECT_EQ(pod.key.to_string(), "default/train-workers-0-1");
   EXPECT_EQ(pod.uid, "0b5ac7e2-4f0e-4c5d-9e53-6a5be0d5a7f1");
@@ -156,12 +156,14 @@ TEST(PodView, HasAnOwnerThatIsNoController) {
   EXPECT_FALSE(owned.controller);
 }
 
-TEST(PodView, CountsTpusAsKubeScheduler) {
-  EXPECT_EQ(PodView::decode(kSamplePod)->tpu_chips, 64) << "of the init container, which runs before the others";
+std::int64_t chips_of(const PodView& pod) { return amount_of(pod.scheduling->resources, "google.com/tpu"); }
+
+TEST(PodView, CountsExtendedResourcesAsKubeScheduler) {
+  EXPECT_EQ(chips_of(PodView::decode(kSamplePod).value()), 64) << "of the init container, which runs before the others";
   const auto chips = [](const std::string& init) {
-    return PodView::decode(R"({"metadata": {"name": "p", "uid": "u"}, "spec": {"initContainers": [)" + init +
-                           R"(], "containers": [{"resources": {"limits": {"google.com/tpu": 4}}}]}})")
-        ->tpu_chips;
+    return chips_of(PodView::decode(R"({"metadata": {"name": "p", "uid": "u"}, "spec": {"initContainers": [)" + init +
+                                    R"(], "containers": [{"resources": {"limits": {"google.com/tpu": 4}}}]}})")
+                        .value());
   };
   EXPECT_EQ(chips(R"({"resources": {"limits": {"google.com/tpu": 2}}})"), 4);
   const std::string sidecar = R"({"restartPolicy": "Always", "resources": {"limits": {"google.com/tpu": 2}}})";
@@ -169,6 +171,17 @@ TEST(PodView, CountsTpusAsKubeScheduler) {
   EXPECT_EQ(chips(sidecar), 6);
   EXPECT_EQ(chips(sidecar + "," + init), 7) << "the sidecar runs already";
   EXPECT_EQ(chips(init + "," + sidecar), 6);
+}
+
+TEST(PodView, KeepsTheExtendedResourcesThatItIsAskedTo) {
+  constexpr std::string_view kPod = R"({"metadata": {"name": "p", "uid": "u"}, "spec": {"containers": [
+      {"resources": {"limits": {"google.com/tpu": 4, "cpu": 2, "example.com/none": 0, "example.com/a": 1}}},
+      {"resources": {"limits": {"google.com/tpu": "4"}, "requests": {"example.com/b": 1}}}]}})";
+  const KeptKeys keep = {"example.com/", "google.com/tpu"};
+  EXPECT_THAT(PodView::decode(kPod, &keep)->scheduling->resources, ElementsAre(ResourceAmount{"google.com/tpu", 8}))
+      << "a prefix is not a name";
+  EXPECT_THAT(PodView::decode(kPod)->scheduling->resources,
+              ElementsAre(ResourceAmount{"example.com/a", 1}, ResourceAmount{"google.com/tpu", 8}));
 }
 
 TEST(PodView, KeepsStatus) {
@@ -282,7 +295,7 @@ TEST(NodeView, KeepsTheFieldsThatPlacementReads) {
   EXPECT_TRUE(node.ready);
   EXPECT_EQ(node.ready_changed, parse_rfc3339("2026-01-01T00:00:07Z"));
   EXPECT_TRUE(node.unschedulable);
-  EXPECT_EQ(node.tpu_chips, 4);
+  EXPECT_THAT(*node.allocatable, ElementsAre(ResourceAmount{"google.com/tpu", 4}));
   EXPECT_EQ(node.labels.at("cloud.google.com/gke-nodepool"), "pool-a");
   EXPECT_THAT(node.taints, ElementsAre(NodeTaint{"google.com/tpu", "present", "NoSchedule"}));
   EXPECT_EQ(NodeView::from_json(parse_json(kNode).value()).value(), node);

@@ -167,9 +167,9 @@ TEST_F(WatchListTest, AnExceptionCostsOneObjectOnly) {
 /// A sink that throws for objects with the name "bad", and always while `broken`.
 class ThrowingSink final : public WatchSink {
  public:
-  explicit ThrowingSink(PodStore& store, const AnnotationPrefixes& annotations, const bool& broken)
+  explicit ThrowingSink(PodStore& store, const KeptKeys& annotations, const bool& broken)
       : inner_(store, annotations), broken_(broken) {}
-  const protobuf::Message* fields() const override { return inner_.fields(); }
+  bool for_view() const override { return inner_.for_view(); }
   void begin() override { inner_.begin(); }
   Status stage(std::string_view object) override {
     check(object);

@@ -148,7 +148,7 @@ class WatchMachineTest : public ::testing::Test {
   Random random_{1};
   Metrics metrics_;
   ScriptedReader reader_;
-  const AnnotationPrefixes annotations_;
+  const KeptKeys annotations_;
   PodStore store_{kPods};
   const ExceptionBarrier barrier_{"store", metrics_, clock_, Logger()};
   DeadStreams dead_streams_;

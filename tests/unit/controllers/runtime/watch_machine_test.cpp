@@ -56,10 +56,10 @@ TEST_F(WatchMachineTest, ListsInPagesFromTheNewestStateAndWatchesFromThere) {
 
 TEST_F(WatchMachineTest, AsksForTheFieldsThatTheViewReads) {
   watching();
-  EXPECT_EQ(reader_.lists.at(0).fields, &PodView::kFields);
-  EXPECT_EQ(reader_.watches.at(0).fields, &PodView::kFields);
+  EXPECT_TRUE(reader_.lists.at(0).for_view);
+  EXPECT_TRUE(reader_.watches.at(0).for_view);
   Store<JobView> jobs{kJobs};
-  EXPECT_EQ(StoreSink<JobView>(jobs, annotations_).fields(), nullptr);
+  EXPECT_FALSE(StoreSink<JobView>(jobs, annotations_).for_view());
 }
 
 TEST_F(WatchMachineTest, SwapsTheStoreOnlyAfterTheLastPage) {

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "tests/unit/controllers/runtime/widgets.h"
+#include "tpu/chips.h"
 
 namespace tpuslice::runtime {
 namespace {
@@ -53,7 +54,7 @@ class Sink : public ::testing::Test {
     return bytes;
   }
 
-  const AnnotationPrefixes annotations_;
+  const KeptKeys annotations_;
   MemoryBudget budget_{kSinkBudget};
   Metrics metrics_;
   ObjectStore store_{kWidgets};
@@ -234,11 +235,11 @@ struct FragileView {
   std::optional<ControllerRef> controller;
   bool minimal = false;
 
-  static Result<FragileView> decode(std::string_view json, const AnnotationPrefixes* keep) {
+  static Result<FragileView> decode(std::string_view json, const KeptKeys* keep) {
     if (json.find("fragile") != std::string_view::npos) throw std::runtime_error("a defect");
     return decode_minimal(json, keep);
   }
-  static Result<FragileView> decode_minimal(std::string_view json, const AnnotationPrefixes* keep) {
+  static Result<FragileView> decode_minimal(std::string_view json, const KeptKeys* keep) {
     ASSIGN_OR_RETURN(const ObjectView view, ObjectView::decode_minimal(json, keep));
     return FragileView{view.key, view.uid, view.resource_version, view.deletion, view.controller, true};
   }
@@ -255,7 +256,7 @@ TEST(AnExceptionOfDecoding, IsCountedAndCostsTheWholeViewOfOneObject) {
   const ExceptionBarrier barrier("store", metrics, clock, Logger(log));
   Store<FragileView> store(kWidgets);
   store.shield_with(barrier);
-  const AnnotationPrefixes annotations;
+  const KeptKeys annotations;
   StoreSink<FragileView> sink(store, annotations);
   const Status put = sink.put(sized_object("a", "fragile", 1000));
   ASSERT_FALSE(put.ok());
@@ -291,7 +292,7 @@ std::string suspended_job(const std::string& namespace_name, int number) {
 
 TEST(ManyStores, ShareOneBudgetFairlyByNamespace) {
   constexpr std::size_t kBytes = 8U << 20U;
-  const AnnotationPrefixes annotations{"kept.dev/"};
+  const KeptKeys annotations{"kept.dev/"};
   MemoryBudget budget(kBytes);
   ObjectStore widgets{kWidgets};
   ObjectStore roles{kRoles};
@@ -327,7 +328,7 @@ TEST(ManyStores, ShareOneBudgetFairlyByNamespace) {
 }
 
 TEST(ManyStores, AreBoundedWhateverTheNumberOfObjects) {
-  const AnnotationPrefixes annotations;
+  const KeptKeys annotations;
   MemoryBudget budget(kSinkBudget);
   JobStore jobs{kJobs};
   StoreSink<JobView> sink(jobs, annotations, &budget);
@@ -353,7 +354,7 @@ std::string tpu_pod_json(const std::string& name, const std::string& phase, cons
 }
 
 TEST(PodsInStores, AreWholeWithMoreLabelsThanAnyoneReads) {
-  const AnnotationPrefixes annotations{"tpuslice.dev/"};
+  const KeptKeys annotations{"tpuslice.dev/", "google.com/tpu"};
   PodStore store(kPods);
   StoreSink<PodView> sink(store, annotations);
   ASSERT_TRUE(sink.put(tpu_pod_json("train-0", "Running", many_texts("example.com/", 513, 10))).ok());
@@ -366,7 +367,7 @@ TEST(PodsInStores, AreWholeWithMoreLabelsThanAnyoneReads) {
 }
 
 TEST(PodsInStores, ThatUseANodeAreKeptWithoutRoom) {
-  const AnnotationPrefixes annotations{"tpuslice.dev/"};
+  const KeptKeys annotations{"tpuslice.dev/", "google.com/tpu"};
   MemoryBudget budget(1000);
   PodStore store(kPods);
   StoreSink<PodView> sink(store, annotations, &budget);
@@ -374,7 +375,7 @@ TEST(PodsInStores, ThatUseANodeAreKeptWithoutRoom) {
   const auto pod = store.get({"a", "train-0"});
   ASSERT_NE(pod, nullptr);
   EXPECT_TRUE(pod->minimal);
-  EXPECT_EQ(pod->tpu_chips, 4);
+  EXPECT_EQ(tpu::chips_of(*pod), 4);
   EXPECT_FALSE(sink.put(tpu_pod_json("train-1", "Succeeded", {})).ok());
   EXPECT_EQ(store.get({"a", "train-1"}), nullptr) << "it uses no node";
 }
@@ -388,7 +389,7 @@ std::string node_json(const std::string& chips) {
 }
 
 TEST(NodesInStores, AreNotShownAsTheyWereOnceTheyCannotBeRead) {
-  const AnnotationPrefixes annotations{"tpuslice.dev/"};
+  const KeptKeys annotations{"tpuslice.dev/", "google.com/tpu"};
   MemoryBudget budget(1);
   NodeStore store(kNodes);
   StoreSink<NodeView> sink(store, annotations, &budget);
@@ -408,7 +409,7 @@ TEST(NodesInStores, AreNotShownAsTheyWereOnceTheyCannotBeRead) {
 }
 
 TEST(PodsInStores, KeepTheirNodeWhenOnlyTheirMetadataCanBeRead) {
-  const AnnotationPrefixes annotations{"tpuslice.dev/"};
+  const KeptKeys annotations{"tpuslice.dev/", "google.com/tpu"};
   PodStore store(kPods);
   StoreSink<PodView> sink(store, annotations);
   ASSERT_TRUE(sink.put(tpu_pod_json("train-0", "Running", {})).ok());
@@ -418,7 +419,7 @@ TEST(PodsInStores, KeepTheirNodeWhenOnlyTheirMetadataCanBeRead) {
   const auto pod = store.get({"a", "train-0"});
   EXPECT_TRUE(pod->minimal);
   EXPECT_EQ(pod->node_name, "node-1");
-  EXPECT_EQ(pod->tpu_chips, 4);
+  EXPECT_EQ(tpu::chips_of(*pod), 4);
 }
 
 }  // namespace

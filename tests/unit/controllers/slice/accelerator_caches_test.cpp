@@ -7,6 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/support/chips.h"
 #include "tests/support/plan_matchers.h"
 #include "tests/unit/controllers/slice/slices.h"
 #include "tpu/labels.h"
@@ -86,7 +87,7 @@ void minimal(PodView& pod) {
   out.labels = pod.labels;
   out.node_name = pod.node_name;
   out.phase = pod.phase;
-  out.tpu_chips = pod.tpu_chips;
+  tpu::set_chips(out, tpu::chips_of(pod));
   out.minimal = true;
   pod = std::move(out);
 }
@@ -183,7 +184,7 @@ TEST_F(Caches, FollowPodsOfAnyAcceleratorAndWithoutTpus) {
   show({a_pod_without_slice("notebook", "pool-a-1")});
   EXPECT_THAT(uses(), ElementsAre("pool-a-0", "pool-a-1: default/notebook"));
   EXPECT_THAT(cache().pods_without_tpus(), IsEmpty());
-  show({with(a_pod_without_slice("driver", "pool-a-0"), [](PodView& pod) { pod.tpu_chips = 0; })});
+  show({with(a_pod_without_slice("driver", "pool-a-0"), [](PodView& pod) { tpu::set_chips(pod, 0); })});
   EXPECT_THAT(cache().pods_without_tpus(), SizeIs(1));
   store_.erase({"default", "driver"}, 1000);
   EXPECT_THAT(cache().pods_without_tpus(), IsEmpty());
@@ -298,7 +299,7 @@ class RandomChanges : public Caches, public ::testing::WithParamInterface<unsign
       case 5:
         put(a_pod_without_slice("notebook", pool + "-0"));
         put(with(a_pod_without_slice("driver", pool + "-1"), [&](PodView& pod) {
-          pod.tpu_chips = 0;
+          tpu::set_chips(pod, 0);
           pod.labels[std::string(tpu::kSlice)] = slice.key().name;
         }));
         break;

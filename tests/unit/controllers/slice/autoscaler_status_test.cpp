@@ -51,7 +51,7 @@ TEST(HasAutoscaler, BelievesATimeThatItCannotRead) {
 }
 
 TEST(MetadataViewOfAConfigMap, KeepsItsAnnotationsWhateverOthersKeep) {
-  const AnnotationPrefixes ours = {"tpuslice.dev/"};
+  const KeptKeys ours = {"tpuslice.dev/"};
   const MetadataView view = MetadataView::decode(R"({"metadata": {"name": "n", "namespace": "s", "uid": "u",
     "resourceVersion": "3", "deletionTimestamp": "2026-01-01T00:00:00Z",
     "annotations": {"cluster-autoscaler.kubernetes.io/last-updated": "x"}}})",

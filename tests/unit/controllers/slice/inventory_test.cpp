@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/support/chips.h"
 #include "tests/unit/controllers/slice/decisions.h"
 #include "tpu/labels.h"
 
@@ -38,7 +39,7 @@ NodeChange of_another_topology() {
   return [](NodeView& node) { node.labels["topology"] = "2x4"; };
 }
 NodeChange with_chips(int chips) {
-  return [=](NodeView& node) { node.tpu_chips = chips; };
+  return [=](NodeView& node) { tpu::set_chips(node, chips); };
 }
 PoolBuilder four_nodes() { return a_pool("pool-a").size(4); }
 SliceBuilder four_hosts() { return a_slice("new").hosts(4); }

@@ -7,6 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/support/chips.h"
 #include "tests/unit/controllers/slice/slices.h"
 #include "tpu/labels.h"
 
@@ -208,7 +209,7 @@ INSTANTIATE_TEST_SUITE_P(
                       ChoiceCase{"Affinity", [](PodView& pod) { pod.scheduling.edit().node_affinity = "{}"; }},
                       ChoiceCase{"Tolerations",
                                  [](PodView& pod) { pod.scheduling.edit().tolerations.push_back({.exists = true}); }},
-                      ChoiceCase{"Chips", [](PodView& pod) { pod.tpu_chips = 8; }}),
+                      ChoiceCase{"Chips", [](PodView& pod) { tpu::set_chips(pod, 8); }}),
     [](const auto& test) { return test.param.name; });
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "controllers/placement/placement_plan.h"
 #include "controllers/slice/slice_plan.h"
 #include "controllers/slice/slice_state.h"
+#include "tests/support/chips.h"
 #include "tests/unit/controllers/slice/slices.h"
 #include "tpu/labels.h"
 
@@ -24,7 +25,7 @@ TEST(RareCases, GangReasonSaysHowManyDomainsAreFree) {
 }
 
 TEST(RareCases, NodesWithDifferentChipsAreUnusable) {
-  SceneInventory inventory(a_pool("pool-a").size(3).node(0, [](NodeView& n) { n.tpu_chips = 8; }).nodes(), {});
+  SceneInventory inventory(a_pool("pool-a").size(3).node(0, [](NodeView& n) { tpu::set_chips(n, 8); }).nodes(), {});
   EXPECT_EQ(inventory.check(node_requirements(a_slice("x").hosts(4).slice()), "pool-a").obstacle, Obstacle::kUnusable);
 }
 

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/support/chips.h"
 #include "tests/support/plan_matchers.h"
 #include "tests/unit/controllers/slice/slices.h"
 #include "tpu/labels.h"
@@ -96,7 +97,7 @@ TEST_F(SliceReconciling, DoesNotPlaceASliceOnANodeOfAPodThatItCannotRead) {
   unread.key = {"other", "bare"};
   unread.labels = {{std::string(tpu::kSlice), std::string(tpu::kNoSlice)}};
   unread.node_name = "pool-a-0";
-  unread.tpu_chips = 4;
+  tpu::set_chips(unread, 4);
   unread.phase = PodPhase::kRunning;
   unread.minimal = true;
   store_.put(unread);
@@ -341,7 +342,7 @@ TEST(SliceIndexes, ListATpuPodThatWasNotAdmittedByItsNode) {
 TEST(SliceIndexes, DoNotListAPodWithoutTpusAndWithoutTheSliceLabel) {
   PodView pod = *a_pod_without_slice("notebook", "pool-a-0");
   pod.labels = {{"ray.io/node-type", "head"}};
-  pod.tpu_chips = 0;
+  tpu::set_chips(pod, 0);
   EXPECT_THAT(indexed(pod), IsEmpty());
 }
 

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/unit/controllers/slice/decisions.h"
+#include "tpu/chips.h"
 #include "tpu/labels.h"
 
 namespace tpuslice::slice {
@@ -45,11 +46,11 @@ TEST(ScoutPod, NamesItsSliceAndHasNoSliceItself) {
 TEST(ScoutPod, IsReadBackAsAScout) {
   Json json = scout_for(a_slice("train"));
   json["metadata"]["uid"] = "u";
-  const AnnotationPrefixes keep = {"tpuslice.dev/"};
+  const KeptKeys keep = {"tpuslice.dev/", "google.com/tpu"};
   const PodView pod = PodView::decode(json.dump(), &keep).value();
   EXPECT_TRUE(is_scout(pod, scout_options()));
   EXPECT_EQ(slice_of_scout(pod), (ObjectKey{"default", "train"}));
-  EXPECT_EQ(pod.tpu_chips, 4);
+  EXPECT_EQ(tpu::chips_of(pod), 4);
   EXPECT_FALSE(in_slice(pod));
   EXPECT_FALSE(is_gated(pod));
 }

@@ -8,6 +8,7 @@
 #include "api/base/check.h"
 #include "controllers/placement/scout_pod.h"
 #include "controllers/placement/scouts.h"
+#include "tests/support/chips.h"
 #include "tests/support/pod_merge.h"
 #include "tpu/labels.h"
 
@@ -22,7 +23,7 @@ PodPtr created_pod(const plan::Action& action, Timestamp now) {
   json["metadata"]["uid"] = "uid-of-" + action.key.name;
   json["metadata"]["resourceVersion"] = "1";
   json["metadata"]["creationTimestamp"] = format_rfc3339(now);
-  const AnnotationPrefixes keep = {std::string(tpu::kAnnotationPrefix)};
+  const KeptKeys keep = {std::string(tpu::kAnnotationPrefix), std::string(tpu::kTpuResource)};
   Result<PodView> pod = PodView::decode(json.dump(), &keep);
   TPUSLICE_CHECK_MSG(pod.ok(), action.key.to_string());
   return std::make_shared<const PodView>(*std::move(pod));
@@ -156,7 +157,7 @@ SliceBuilder& SliceBuilder::each(PodChange change) {
 }
 SliceBuilder& SliceBuilder::companion(const std::string& name, const PodChange& change) {
   return extra(name, [&](PodView& pod) {
-    pod.tpu_chips = 0;
+    tpu::set_chips(pod, 0);
     pod.annotations.erase(std::string(tpu::kSliceHost));
     if (change) change(pod);
   });
@@ -186,7 +187,7 @@ PodView SliceBuilder::as_created(int host) const {
   pod.scheduling.edit().node_selector = selector_;
   pod.scheduling.edit().node_selector[std::string(tpu::kAcceleratorLabel)] = kV6e;
   pod.scheduling.edit().tolerations = {{.key = std::string(tpu::kTpuTaint), .exists = true}};
-  pod.tpu_chips = chips_;
+  tpu::set_chips(pod, chips_);
   pod.priority = priority_;
   return pod;
 }
@@ -280,7 +281,7 @@ std::vector<NodePtr> PoolBuilder::nodes() const {
     node.labels[kGkePool] = name_;
     node.ready = true;
     node.ready_changed = start_of_time();
-    node.tpu_chips = chips_;
+    tpu::set_chips(node, chips_);
     node.taints = {{std::string(tpu::kTpuTaint), "present", "NoSchedule"}};
     for (const NodeChange& change : of_each_) change(node);
     const auto [first, last] = changes_.equal_range(index);
@@ -292,7 +293,7 @@ std::vector<NodePtr> PoolBuilder::nodes() const {
 
 void cordoned(NodeView& node) { node.unschedulable = true; }
 void not_ready(NodeView& node) { node.ready = false; }
-void without_chips(NodeView& node) { node.tpu_chips = 0; }
+void without_chips(NodeView& node) { tpu::set_chips(node, 0); }
 void unreadable(NodeView& node) {
   NodeView view;
   view.key = std::move(node.key);
@@ -311,7 +312,7 @@ PodPtr a_pod_without_slice(const std::string& name, const std::string& node) {
   pod.labels = {{std::string(tpu::kSlice), std::string(tpu::kNoSlice)}};
   pod.node_name = node;
   pod.phase = PodPhase::kRunning;
-  pod.tpu_chips = 4;
+  tpu::set_chips(pod, 4);
   return std::make_shared<const PodView>(std::move(pod));
 }
 
@@ -381,7 +382,7 @@ PodPtr a_scout(const std::string& slice, const PodChange& change) {
   pod.labels = {{std::string(tpu::kSlice), std::string(tpu::kNoSlice)}};
   annotate(pod, tpu::kScoutFor) = "default/" + slice;
   pod.scheduling.edit().node_selector[std::string(tpu::kAcceleratorLabel)] = kV6e;
-  pod.tpu_chips = 4;
+  tpu::set_chips(pod, 4);
   if (change) change(pod);
   return std::make_shared<const PodView>(std::move(pod));
 }

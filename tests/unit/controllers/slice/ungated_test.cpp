@@ -151,7 +151,8 @@ TEST(UngatedSlice, LeavesTheReasonToThePlacementIfItIsPartlyGated) {
 // Slices that are preempted.
 
 SliceBuilder preempted() {
-  return a_slice("low").hosts(3).runs_in("pool-a").each([](PodView& pod) { pod.preempted = true; });
+  return a_slice("low").hosts(3).runs_in("pool-a").each(
+      [](PodView& pod) { pod.disruption = std::string(tpu::kPreemptionBySlice); });
 }
 
 TEST(PreemptedSlice, IsNotTornDownASecondTime) {

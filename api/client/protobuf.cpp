@@ -1,4 +1,4 @@
-#include "api/types/protobuf.h"
+#include "api/client/protobuf.h"
 
 #include <algorithm>
 #include <optional>
@@ -7,7 +7,7 @@
 #include "api/base/clock.h"
 #include "api/types/json_text.h"
 
-namespace tpuslice::protobuf {
+namespace tpuslice::client::protobuf {
 namespace {
 
 constexpr std::string_view kMagic("k8s\0", 4);
@@ -206,4 +206,4 @@ Result<std::string_view> unwrap(std::string_view document) {
   return object;
 }
 
-}  // namespace tpuslice::protobuf
+}  // namespace tpuslice::client::protobuf

@@ -12,7 +12,7 @@
 
 #include "api/base/result.h"
 
-namespace tpuslice::protobuf {
+namespace tpuslice::client::protobuf {
 
 enum class Type : std::uint8_t {
   kString,
@@ -84,4 +84,4 @@ class Reader {
 /// runtime.Unknown with the encoded object. Errors: Internal for other bytes.
 [[nodiscard]] Result<std::string_view> unwrap(std::string_view document);
 
-}  // namespace tpuslice::protobuf
+}  // namespace tpuslice::client::protobuf

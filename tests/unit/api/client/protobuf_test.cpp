@@ -1,4 +1,4 @@
-#include "api/types/protobuf.h"
+#include "api/client/protobuf.h"
 
 #include <array>
 
@@ -7,11 +7,12 @@
 
 #include "api/base/base64.h"
 #include "api/base/file.h"
+#include "api/client/view_fields.h"
 #include "api/types/views.h"
 #include "tests/support/error_matchers.h"
 #include "tests/support/protobuf_writer.h"
 
-namespace tpuslice::protobuf {
+namespace tpuslice::client::protobuf {
 namespace {
 
 using enum Type;
@@ -80,7 +81,7 @@ TEST(ProtobufToJson, LeavesATimeThatCannotBeRepresentedToTheView) {
       << "1500";
   const ProtobufWriter metadata = ProtobufWriter().bytes(1, "a").bytes(5, "uid").message(9, time_at(253'402'300'800));
   std::string json;
-  ASSERT_TRUE(append_json(json, ProtobufWriter().message(1, metadata).text(), PodView::kFields).ok());
+  ASSERT_TRUE(append_json(json, ProtobufWriter().message(1, metadata).text(), *view_fields(kPods)).ok());
   EXPECT_THAT(PodView::decode(json).error().message(), HasSubstr("\"253402300800\" is not an RFC 3339 time"));
 }
 
@@ -135,7 +136,7 @@ struct RecordedObject {
 };
 
 std::vector<RecordedObject> recorded_objects() {
-  const Json file = parse_json(read_file("tests/unit/api/types/recorded_objects.json").value()).value();
+  const Json file = parse_json(read_file("tests/unit/api/client/recorded_objects.json").value()).value();
   std::vector<RecordedObject> objects;
   for (const Json& each : file) {
     objects.push_back(
@@ -145,9 +146,9 @@ std::vector<RecordedObject> recorded_objects() {
 }
 
 template <typename View>
-void expect_equal_views(const RecordedObject& object) {
+void expect_equal_views(const RecordedObject& object, const ResourceType& type) {
   std::string json;
-  ASSERT_TRUE(append_json(json, unwrap(object.protobuf).value(), View::kFields).ok());
+  ASSERT_TRUE(append_json(json, unwrap(object.protobuf).value(), *view_fields(type)).ok());
   EXPECT_EQ(View::decode(json).value(), View::decode(object.json).value()) << json;
   // What the view does not read is not converted.
   EXPECT_EQ(json.find("managedFields"), std::string::npos);
@@ -158,7 +159,7 @@ TEST(RecordedObjects, GiveEqualViewsInBothEncodings) {
   ASSERT_EQ(recorded_objects().size(), 5U);
   for (const RecordedObject& object : recorded_objects()) {
     SCOPED_TRACE(object.name);
-    object.kind == "Node" ? expect_equal_views<NodeView>(object) : expect_equal_views<PodView>(object);
+    object.kind == "Node" ? expect_equal_views<NodeView>(object, kNodes) : expect_equal_views<PodView>(object, kPods);
   }
 }
 
@@ -167,7 +168,7 @@ TEST(RecordedObjects, GiveAnErrorOrAnObjectWhereverTheyAreCut) {
   const std::string_view message = unwrap(whole).value();
   for (std::size_t length = 0; length < message.size(); ++length) {
     std::string json;
-    if (const Status converted = append_json(json, message.substr(0, length), PodView::kFields); converted) {
+    if (const Status converted = append_json(json, message.substr(0, length), *view_fields(kPods)); converted) {
       EXPECT_TRUE(parse_json(json).ok()) << json;
     } else {
       EXPECT_THAT(converted, IsError(ErrorCode::kInternal));
@@ -183,4 +184,4 @@ TEST(ProtobufDocument, BeginsWithMagicBytes) {
 }
 
 }  // namespace
-}  // namespace tpuslice::protobuf
+}  // namespace tpuslice::client::protobuf

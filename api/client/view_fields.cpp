@@ -1,11 +1,8 @@
-// The fields that views read, as they are numbered in protobuf. Source: k8s.io/api/core/v1/generated.proto and
-// k8s.io/apimachinery/pkg/apis/meta/v1/generated.proto, 1.36.
+#include "api/client/view_fields.h"
+
 #include <array>
 
-#include "api/types/protobuf.h"
-#include "api/types/views.h"
-
-namespace tpuslice {
+namespace tpuslice::client {
 namespace {
 
 using protobuf::Field;
@@ -14,6 +11,7 @@ using enum protobuf::Type;
 
 constexpr bool kRepeated = true;
 
+// Source: k8s.io/api/core/v1/generated.proto and k8s.io/apimachinery/pkg/apis/meta/v1/generated.proto, 1.36.
 constexpr std::array kOwnerReferenceFields{
     Field{1, "kind", kString},       Field{3, "name", kString},     Field{4, "uid", kString},
     Field{5, "apiVersion", kString}, Field{6, "controller", kBool},
@@ -150,7 +148,12 @@ constexpr std::array kNodeFields{
 
 }  // namespace
 
-constinit const Message PodView::kFields{"Pod", kPodFields};
-constinit const Message NodeView::kFields{"Node", kNodeFields};
+const Message* view_fields(const ResourceType& type) {
+  static constexpr Message kPod{"Pod", kPodFields};
+  static constexpr Message kNode{"Node", kNodeFields};
+  if (type == kPods) return &kPod;
+  if (type == kNodes) return &kNode;
+  return nullptr;
+}
 
-}  // namespace tpuslice
+}  // namespace tpuslice::client
