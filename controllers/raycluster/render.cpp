@@ -98,13 +98,10 @@ void add_creation(const WorkerDecision::Creation& creation, Changes& changes) {
   for (const int host : creation.hosts) {
     const WorkerIndex index{creation.replica, host, creation.attempt};
     keys.push_back(creation.builder->key(index));
-    Action action = Action::create(
-        kPods, keys.back(),
-        [builder = creation.builder, index]() -> Result<Json> {
-          ASSIGN_OR_RETURN(Object pod, builder->build(index));
-          return std::move(pod.mutable_json());
-        },
-        [builder = creation.builder, index] { return builder->text(index); });
+    Action action = Action::create(kPods, keys.back(), [builder = creation.builder, index]() -> Result<Json> {
+      ASSIGN_OR_RETURN(Object pod, builder->build(index));
+      return std::move(pod.mutable_json());
+    });
     action.failure_reason = kFailedCreateWorkerPod;
     changes.add(Step::kPods, std::move(action));
   }
