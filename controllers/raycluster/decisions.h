@@ -28,6 +28,8 @@ struct Decisions {
   std::vector<PodPtr> suspended_pods;  ///< To delete because of suspension.
 };
 
+/// Services, other children and the finalizer are decided always; pods only while none is to be adopted: they are
+/// created and replaced, or deleted for a suspension.
 [[nodiscard]] Decisions decide(const RayClusterState& state, const Options& options);
 
 /// What a refused spec still asks for: suspension and scaling down need none of what it may be refused for.
