@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include "api/base/earlier.h"
-#include "api/types/json_text.h"
 #include "api/types/utf8.h"
 
 namespace tpuslice::plan {
@@ -88,12 +87,6 @@ Result<Json> Body::make() const {
   return json_;
 }
 
-Result<std::string> Body::text() const {
-  if (make_text_) return make_text_();
-  ASSIGN_OR_RETURN(const Json json, make());
-  return print_json(json);
-}
-
 Action Action::create(const ResourceType& type, Object object) {
   Action action;
   action.kind = ActionKind::kCreate;
@@ -103,12 +96,12 @@ Action Action::create(const ResourceType& type, Object object) {
   return action;
 }
 
-Action Action::create(const ResourceType& type, ObjectKey key, Body::Maker make, Body::TextMaker make_text) {
+Action Action::create(const ResourceType& type, ObjectKey key, Body::Maker make) {
   Action action;
   action.kind = ActionKind::kCreate;
   action.type = type;
   action.key = std::move(key);
-  action.body = Body(std::move(make), std::move(make_text));
+  action.body = Body(std::move(make));
   return action;
 }
 

@@ -40,13 +40,13 @@ void put(Json& status, const char* name, const std::string& value) {
 
 /// Terminating pods do not count: others may have been created for them.
 bool all_pods_running(const StatusInput& input, std::int32_t desired) {
-  const std::vector<PodPtr> pods = not_terminating(input.seen.pods);
-  return input.pods.heads.size() == 1 && pods.size() == static_cast<std::size_t>(desired) + 1 &&
+  const std::vector<PodPtr> pods = not_terminating(input.state.seen.pods);
+  return input.state.pods.heads.size() == 1 && pods.size() == static_cast<std::size_t>(desired) + 1 &&
          std::ranges::all_of(pods, [](const PodPtr& pod) { return is_available(*pod); });
 }
 
 void put_counts(const StatusInput& input, const DesiredWorkers& desired, Json& status) {
-  const std::vector<PodPtr> workers = not_terminating(input.pods.workers);
+  const std::vector<PodPtr> workers = not_terminating(input.state.pods.workers);
   const auto running = [](const PodPtr& pod) { return pod->phase == PodPhase::kRunning; };
   const auto ready = [](const PodPtr& pod) { return pod->phase == PodPhase::kRunning && pod->ready; };
   put(status, "availableWorkerReplicas", std::ranges::count_if(workers, running));
@@ -54,7 +54,7 @@ void put_counts(const StatusInput& input, const DesiredWorkers& desired, Json& s
   put(status, "desiredWorkerReplicas", desired.desired);
   put(status, "minWorkerReplicas", desired.minimum);
   put(status, "maxWorkerReplicas", desired.maximum);
-  const DesiredResources resources = desired_resources(input.spec);
+  const DesiredResources resources = desired_resources(input.state.spec);
   status["desiredCPU"] = resources.cpu.to_string();
   status["desiredMemory"] = resources.memory.to_string();
   status["desiredGPU"] = resources.gpu.to_string();
@@ -113,12 +113,12 @@ void put_state(const StatusInput& input, bool all_running, Json& status) {
   std::string state = before;
   const bool conflict =
       input.services.reason == kServiceConflict || (input.children && input.children->reason == kChildConflict);
-  if (all_running && !input.seen.last_failure && !conflict) {
+  if (all_running && !input.state.seen.last_failure && !conflict) {
     state = "ready";
     status.erase("reason");
   }
-  if (input.spec.suspend && input.seen.pods.empty()) state = kSuspendedState;
-  if (state != before) set_state(status, state, input.seen.now);
+  if (input.state.spec.suspend && input.state.seen.pods.empty()) state = kSuspendedState;
+  if (state != before) set_state(status, state, input.state.seen.now);
 }
 
 /// Updates lastUpdateTime if anything else changed.
@@ -133,27 +133,28 @@ Json with_update_time(const Json& before, Json after, Timestamp now) {
 }  // namespace
 
 Json build_status(const StatusInput& input) {
-  const Json before = status_or_empty(input.seen.cluster);
+  const Json before = status_or_empty(input.state.seen.cluster);
   Json status = before;
-  const DesiredWorkers desired = desired_workers(input.spec);
+  const DesiredWorkers desired = desired_workers(input.state.spec);
   const bool all_running = all_pods_running(input, desired.desired);
-  const ObjectView* service = find_head_service(input.spec, input.seen);
+  const ObjectView* service = find_head_service(input.state.spec, input.state.seen);
   put_counts(input, desired, status);
   put_endpoints(service, status);
-  put_head(choose_head(input.spec, input.pods.heads), service, status);
+  put_head(choose_head(input.state.spec, input.state.pods.heads), service, status);
   put_state(input, all_running, status);
-  put(status, "observedGeneration", input.seen.cluster.generation());
+  put(status, "observedGeneration", input.state.seen.cluster.generation());
   update_conditions(input, all_running, status["conditions"]);
-  return with_update_time(before, std::move(status), input.seen.now);
+  return with_update_time(before, std::move(status), input.state.seen.now);
 }
 
-Json refused_status(const RayClusterObserved& seen, const Problem& refusal, SuspendPhase phase) {
+Json refused_status(const RayClusterState& state, const Problem& refusal) {
+  const auto& [seen, spec, pods, phase] = state;
   const Json before = status_or_empty(seen.cluster);
   Json status = before;
   put(status, "observedGeneration", seen.cluster.generation());
   const bool suspended = phase == SuspendPhase::kPodsDeleted || phase == SuspendPhase::kSuspended;
   if (suspended && string_at(status, {"state"}) != kSuspendedState) set_state(status, kSuspendedState, seen.now);
-  update_refused(seen, refusal, phase, status["conditions"]);
+  update_refused(state, refusal, status["conditions"]);
   return with_update_time(before, std::move(status), seen.now);
 }
 

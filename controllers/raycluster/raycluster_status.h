@@ -5,10 +5,7 @@
 #include <string_view>
 
 #include "api/types/conditions.h"
-#include "controllers/raycluster/observed.h"
-#include "controllers/raycluster/pods.h"
-#include "controllers/raycluster/rules/spec.h"
-#include "controllers/raycluster/suspend.h"
+#include "controllers/raycluster/raycluster_state.h"
 
 namespace tpuslice::raycluster {
 
@@ -18,12 +15,9 @@ namespace tpuslice::raycluster {
 inline constexpr std::string_view kServicesReady = "tpuslice.dev/ServicesReady";
 
 struct StatusInput {
-  const RayClusterSpec& spec;
-  const RayClusterObserved& seen;
-  const PodsByType& pods;
-  SuspendPhase phase = SuspendPhase::kRunning;
-  Problem refusal;                       ///< For tpuslice.dev/Accepted.
-  Problem services;                      ///< For kServicesReady.
+  const RayClusterState& state;
+  Problem refusal = {};                  ///< For tpuslice.dev/Accepted.
+  Problem services = {};                 ///< For kServicesReady.
   std::optional<Problem> children = {};  ///< For kChildrenReady; absent without such children.
 };
 
@@ -32,8 +26,7 @@ struct StatusInput {
 
 /// The status of a cluster whose spec is refused: as before, except observedGeneration, conditions of ours, and the
 /// progress of a suspension.
-[[nodiscard]] Json refused_status(const RayClusterObserved& seen, const Problem& refusal,
-                                  SuspendPhase phase = SuspendPhase::kRunning);
+[[nodiscard]] Json refused_status(const RayClusterState& state, const Problem& refusal);
 
 /// True if status or message of the condition differ.
 [[nodiscard]] bool condition_changed(const Json& before, const Json& after, std::string_view type);

@@ -8,7 +8,6 @@
 #include "controllers/plan/child.h"
 #include "controllers/raycluster/children.h"
 #include "controllers/raycluster/names.h"
-#include "controllers/raycluster/pods.h"
 #include "controllers/raycluster/rules/raycluster_labels.h"
 
 namespace tpuslice::raycluster {
@@ -34,6 +33,9 @@ Action patch_finalizers(const Object& cluster, Json finalizers) {
   Action action = Action::patch(kRayClusters, cluster.key(), {{"metadata", {{"finalizers", std::move(finalizers)}}}},
                                 {.uid = cluster.uid(), .resource_version = cluster.resource_version()});
   action.failure_reason = kFailedFinalizer;
+  action.events = std::make_shared<const plan::ActionEvents>(
+      plan::ActionEvents{.on_failure = {{EventType::kWarning, "FailedToUpdateFinalizer", "UpdateFinalizer",
+                                         fmt::format("Failed to update finalizer {}", kRedisCleanupFinalizer)}}});
   return action;
 }
 
@@ -49,9 +51,8 @@ Action remove_finalizer(const Object& cluster) {
 void release(const Object& cluster, std::string reason, std::string_view event, std::string message, Changes& changes) {
   changes.add(CleanupStep::kFinalizer, remove_finalizer(cluster));
   changes.reasons.push_back(std::move(reason));
-  changes.events.push_back(finalizer_failure(cluster));
   if (message.empty()) return;
-  changes.events.push_back({EventType::kWarning, std::string(event), "Cleanup", std::move(message), std::nullopt});
+  changes.events.push_back({EventType::kWarning, std::string(event), "Cleanup", std::move(message)});
 }
 
 Duration deletion_timeout(const Object& cluster) {
@@ -65,20 +66,22 @@ std::string remains(const RayClusterSpec& spec) {
 }
 
 /// The garbage collector removes the finalizer "orphan" when it has removed the owner references of the pods.
-bool is_deleted_with_orphans(const RayClusterObserved& seen) {
-  if (has_finalizer(seen.cluster, "orphan")) return true;
-  return std::ranges::any_of(not_terminating(by_type(seen.pods).heads),
+bool is_deleted_with_orphans(const RayClusterState& state) {
+  if (has_finalizer(state.seen.cluster, "orphan")) return true;
+  return std::ranges::any_of(not_terminating(state.pods.heads),
                              [](const PodPtr& head) { return !head->has_owner && !head->finished(); });
 }
 
 /// Why Redis is not cleaned at all; empty if it is.
-std::string reason_to_skip(const RayClusterSpec& spec, const RayClusterObserved& seen, const Options& options) {
+std::string reason_to_skip(const RayClusterState& state, const Options& options) {
+  const RayClusterSpec& spec = state.spec;
   if (spec.managed_by_other()) return fmt::format("spec.managedBy is {}", spec.managed_by);
   if (!options.redis_cleanup) return "redisCleanup is false in the operator's configuration";
   if (!spec.fault_tolerance.uses_redis()) return "the cluster is not fault-tolerant with Redis any more";
-  if (is_deleted_with_orphans(seen)) return "the cluster is deleted with --cascade=orphan, and its pods run on";
-  const bool refused = seen.last_failure && seen.last_failure->reason == kFailedRedisCleanupJob &&
-                       seen.last_failure->message.find("because it is being terminated") != std::string::npos;
+  if (is_deleted_with_orphans(state)) return "the cluster is deleted with --cascade=orphan, and its pods run on";
+  const std::optional<plan::Failure>& failure = state.seen.last_failure;
+  const bool refused = failure && failure->reason == kFailedRedisCleanupJob &&
+                       failure->message.find("because it is being terminated") != std::string::npos;
   return refused ? "the namespace is being terminated" : "";
 }
 
@@ -97,35 +100,38 @@ void create_job(const RayClusterSpec& spec, Object job, Changes& changes) {
   const ObjectKey key = job.key();
   Action action = Action::create(kJobs, std::move(job));
   action.failure_reason = kFailedRedisCleanupJob;
+  constexpr const char* kCreate = "CreateRedisCleanupJob";
+  action.events = std::make_shared<const plan::ActionEvents>(
+      plan::ActionEvents{.on_success = {{EventType::kNormal, "CreatedRedisCleanupJob", kCreate,
+                                         fmt::format("Created Redis cleanup Job {}", key.to_string())}},
+                         .on_failure = {{EventType::kWarning, "FailedToCreateRedisCleanupJob", kCreate,
+                                         fmt::format("Failed to create Redis cleanup Job {}", key.to_string())}}});
   changes.add(CleanupStep::kJob, std::move(action));
   changes.reasons.push_back(fmt::format("creating job {} to delete storage namespace {} from Redis", key.name,
                                         spec.fault_tolerance.storage_namespace));
-  changes.events.push_back({EventType::kNormal, "CreatedRedisCleanupJob", "CreateRedisCleanupJob",
-                            fmt::format("Created Redis cleanup Job {}", key.to_string()), key});
-  changes.events.push_back({EventType::kWarning, "FailedToCreateRedisCleanupJob", "CreateRedisCleanupJob",
-                            fmt::format("Failed to create Redis cleanup Job {}", key.to_string()), key});
 }
 
 /// Releases the cluster if its Job has finished.
-void follow_job(const RayClusterSpec& spec, const RayClusterObserved& seen, const JobView& job, Changes& changes) {
+void follow_job(const RayClusterState& state, const JobView& job, Changes& changes) {
   if (job.condition("Complete") != nullptr) {
-    return release(seen.cluster, fmt::format("job {} has deleted the state of the GCS from Redis", job.key.name), {},
-                   {}, changes);
+    return release(state.seen.cluster, fmt::format("job {} has deleted the state of the GCS from Redis", job.key.name),
+                   {}, {}, changes);
   }
   // After a deadline, FailureTarget is set at once, Failed only when the pod has terminated.
   for (const char* type : {"Failed", "FailureTarget"}) {
     const JobCondition* failed = job.condition(type);
     if (failed == nullptr) continue;
-    return release(seen.cluster, fmt::format("job {} has failed: {}", job.key.name, failed->reason),
+    return release(state.seen.cluster, fmt::format("job {} has failed: {}", job.key.name, failed->reason),
                    "RedisCleanupFailed",
                    fmt::format("Redis cleanup Job {} failed ({}: {}); {}", job.key.to_string(), failed->reason,
-                               failed->message, remains(spec)),
+                               failed->message, remains(state.spec)),
                    changes);
   }
 }
 
 /// Creates the Job, or follows it. Called once no head writes to Redis.
-void clean(const RayClusterSpec& spec, const RayClusterObserved& seen, const Options& options, Changes& changes) {
+void clean(const RayClusterState& state, const Options& options, Changes& changes) {
+  const auto& [seen, spec, pods, phase] = state;
   // During a foreground deletion the garbage collector would delete the Job as a dependent of the cluster.
   if (has_finalizer(seen.cluster, "foregroundDeletion")) return;
   if (!seen.jobs_watched) return changes.requeue_within(kUnwatchedRetry);
@@ -137,7 +143,7 @@ void clean(const RayClusterSpec& spec, const RayClusterObserved& seen, const Opt
   const JobView* live = seen.cleanup_job.get();
   if (live == nullptr) return create_job(spec, *std::move(desired), changes);
   if (plan::ownership(desired->json(), live->controller) == plan::Ownership::kOwned) {
-    if (!live->deleting()) follow_job(spec, seen, *live, changes);
+    if (!live->deleting()) follow_job(state, *live, changes);
     return;
   }
   changes.reasons.push_back(plan::describe_owner(desired->json(), live->controller) + ": waiting until it is deleted");
@@ -161,17 +167,11 @@ Action add_cleanup_finalizer(const Object& cluster) {
   return patch_finalizers(cluster, std::move(finalizers));
 }
 
-plan::EventIntent finalizer_failure(const Object& cluster) {
-  plan::EventIntent event{EventType::kWarning, "FailedToUpdateFinalizer", "UpdateFinalizer",
-                          fmt::format("Failed to update finalizer {}", kRedisCleanupFinalizer), cluster.key()};
-  event.after_type = kRayClusters;
-  return event;
-}
-
-plan::Plan plan_deletion(const RayClusterSpec& spec, const RayClusterObserved& seen, const Options& options) {
+plan::Plan plan_deletion(const RayClusterState& state, const Options& options) {
+  const auto& [seen, spec, pods, phase] = state;
   Changes changes;
   if (!has_finalizer(seen.cluster, kRedisCleanupFinalizer)) return {};
-  if (const std::string skip = reason_to_skip(spec, seen, options); !skip.empty()) {
+  if (const std::string skip = reason_to_skip(state, options); !skip.empty()) {
     release(seen.cluster, fmt::format("the cleanup of Redis is skipped: {}", skip), "RedisCleanupSkipped",
             fmt::format("No Redis cleanup Job: {}; {}", skip, remains(spec)), changes);
     return without_status(std::move(changes), seen.cluster);
@@ -190,7 +190,7 @@ plan::Plan plan_deletion(const RayClusterSpec& spec, const RayClusterObserved& s
   changes.requeue_within(timeout - age);
   delete_pods(seen, changes);
   // A head that still terminates could write what was deleted.
-  if (by_type(seen.pods).heads.empty()) clean(spec, seen, options, changes);
+  if (pods.heads.empty()) clean(state, options, changes);
   return without_status(std::move(changes), seen.cluster);
 }
 

@@ -6,8 +6,8 @@
 #pragma once
 
 #include "controllers/plan/plan.h"
-#include "controllers/raycluster/observed.h"
 #include "controllers/raycluster/raycluster_options.h"
+#include "controllers/raycluster/raycluster_state.h"
 #include "controllers/raycluster/redis_cleanup_job.h"
 
 namespace tpuslice::raycluster {
@@ -22,11 +22,8 @@ inline constexpr Duration kDefaultDeletionTimeout = std::chrono::seconds(300);
 
 /// A patch of the cluster that adds the finalizer. It fails if the cluster has changed since it was observed.
 [[nodiscard]] plan::Action add_cleanup_finalizer(const Object& cluster);
-/// The event for a patch of finalizers that failed.
-[[nodiscard]] plan::EventIntent finalizer_failure(const Object& cluster);
 
 /// The plan of a cluster that is being deleted; empty without the finalizer. Whether the spec is valid does not matter.
-[[nodiscard]] plan::Plan plan_deletion(const RayClusterSpec& spec, const RayClusterObserved& seen,
-                                       const Options& options);
+[[nodiscard]] plan::Plan plan_deletion(const RayClusterState& state, const Options& options);
 
 }  // namespace tpuslice::raycluster

@@ -10,11 +10,13 @@
 #include "controllers/raycluster/raycluster_status.h"
 #include "controllers/raycluster/redis_cleanup.h"
 #include "controllers/raycluster/rules/raycluster_labels.h"
+#include "controllers/raycluster/token_auth.h"
 
 namespace tpuslice::raycluster {
 namespace {
 
 using plan::Action;
+using plan::ActionEvents;
 using plan::Changes;
 using plan::EventType;
 
@@ -37,93 +39,96 @@ enum class Step : std::uint8_t {
   kIngresses
 };
 
-void delete_pod(const PodView& pod, std::string_view failure_reason, Changes& changes) {
+Action delete_pod(const PodView& pod, std::string_view failure_reason) {
   Action action = Action::remove(kPods, pod.key, {.uid = pod.uid});
   action.failure_reason = failure_reason;
-  changes.add(Step::kDeletes, std::move(action));
+  return action;
 }
 
-/// A Normal event with `done` once the action for `succeeded` has succeeded; a Warning with `failure` if that for
-/// `failed` failed.
-void add_events(std::string_view reason, std::string_view failure_reason, std::string_view action, std::string done,
-                ObjectKey succeeded, std::string failure, ObjectKey failed, Changes& changes) {
-  changes.events.push_back(
-      {EventType::kNormal, std::string(reason), std::string(action), std::move(done), std::move(succeeded)});
-  changes.events.push_back(
-      {EventType::kWarning, std::string(failure_reason), std::string(action), std::move(failure), std::move(failed)});
+std::vector<Action> pod_deletions(const std::vector<PodPtr>& pods, std::string_view failure_reason) {
+  std::vector<Action> out;
+  for (const PodPtr& pod : pods) out.push_back(delete_pod(*pod, failure_reason));
+  return out;
+}
+
+/// A Normal event with `done` once all actions have succeeded; a Warning with `failure` if one failed.
+ActionEvents report(std::string_view reason, std::string_view failure_reason, std::string_view action, std::string done,
+                    std::string failure) {
+  return {.on_success = {{EventType::kNormal, std::string(reason), std::string(action), std::move(done)}},
+          .on_failure = {{EventType::kWarning, std::string(failure_reason), std::string(action), std::move(failure)}}};
+}
+
+void add(Step step, Action action, ActionEvents events, Changes& changes) {
+  action.events = std::make_shared<const ActionEvents>(std::move(events));
+  changes.add(step, std::move(action));
 }
 
 void add_head(const HeadDecision& head, Changes& changes) {
   for (const HeadDecision::Deletion& deletion : head.deletes) {
     const ObjectKey& key = deletion.pod->key;
-    delete_pod(*deletion.pod, kFailedDeleteHeadPod, changes);
     changes.reasons.push_back(fmt::format("head pod {} {}: deleting it", key.name, deletion.reason));
-    add_events("DeletedHeadPod", "FailedToDeleteHeadPod", "DeleteHeadPod",
-               fmt::format("Deleted head Pod {}: it {}", key.to_string(), deletion.reason), key,
-               fmt::format("Failed to delete head Pod {}", key.to_string()), key, changes);
+    add(Step::kDeletes, delete_pod(*deletion.pod, kFailedDeleteHeadPod),
+        report("DeletedHeadPod", "FailedToDeleteHeadPod", "DeleteHeadPod",
+               fmt::format("Deleted head Pod {}: it {}", key.to_string(), deletion.reason),
+               fmt::format("Failed to delete head Pod {}", key.to_string())),
+        changes);
   }
   if (!head.create) return;
   Action action = Action::create(kPods, *head.create);
   action.failure_reason = kFailedCreateHeadPod;
-  const ObjectKey key = action.key;
-  changes.add(Step::kPods, std::move(action));
+  const std::string key = action.key.to_string();
   changes.reasons.emplace_back("the head pod is missing: creating it");
-  add_events("CreatedHeadPod", "FailedToCreateHeadPod", "CreateHeadPod",
-             fmt::format("Created head Pod {}", key.to_string()), key,
-             fmt::format("Failed to create head Pod {}", key.to_string()), key, changes);
+  add(Step::kPods, std::move(action),
+      report("CreatedHeadPod", "FailedToCreateHeadPod", "CreateHeadPod", fmt::format("Created head Pod {}", key),
+             fmt::format("Failed to create head Pod {}", key)),
+      changes);
 }
 
 /// "Pods a, b in default".
-std::string describe(const std::vector<ObjectKey>& pods) {
-  std::vector<std::string> names(pods.size());
-  std::ranges::transform(pods, names.begin(), &ObjectKey::name);
+std::string describe(const std::vector<Action>& pods) {
+  std::vector<std::string> names;
+  for (const Action& pod : pods) names.push_back(pod.key.name);
   return fmt::format("{} {} in {}", pods.size() == 1 ? "Pod" : "Pods", plan::join_names(names, kMaxNamesInEvent),
-                     pods.front().namespace_name);
+                     pods.front().key.namespace_name);
 }
 
 void add_deletion(const WorkerDecision::Deletion& deletion, Changes& changes) {
-  std::vector<ObjectKey> keys;
-  for (const PodPtr& pod : deletion.pods) {
-    delete_pod(*pod, kFailedDeleteWorkerPod, changes);
-    keys.push_back(pod->key);
-  }
+  std::vector<Action> actions = pod_deletions(deletion.pods, kFailedDeleteWorkerPod);
+  const std::string pods = describe(actions);
   changes.reasons.push_back(deletion.reason);
-  add_events("DeletedWorkerPod", "FailedToDeleteWorkerPod", "DeleteWorkerPod",
-             fmt::format("Deleted worker {}: {}", describe(keys), deletion.reason), keys.back(),
-             fmt::format("Failed to delete worker {}", describe(keys)), keys.front(), changes);
+  changes.add(Step::kDeletes, std::move(actions),
+              report("DeletedWorkerPod", "FailedToDeleteWorkerPod", "DeleteWorkerPod",
+                     fmt::format("Deleted worker {}: {}", pods, deletion.reason), "Failed to delete worker " + pods));
 }
 
 void add_creation(const WorkerDecision::Creation& creation, Changes& changes) {
-  std::vector<ObjectKey> keys;
+  std::vector<Action> actions;
   for (const int host : creation.hosts) {
     const WorkerIndex index{creation.replica, host, creation.attempt};
-    keys.push_back(creation.builder->key(index));
-    Action action = Action::create(
-        kPods, keys.back(),
-        [builder = creation.builder, index]() -> Result<Json> {
+    actions.push_back(
+        Action::create(kPods, creation.builder->key(index), [builder = creation.builder, index]() -> Result<Json> {
           ASSIGN_OR_RETURN(Object pod, builder->build(index));
           return std::move(pod.mutable_json());
-        },
-        [builder = creation.builder, index] { return builder->text(index); });
-    action.failure_reason = kFailedCreateWorkerPod;
-    changes.add(Step::kPods, std::move(action));
+        }));
+    actions.back().failure_reason = kFailedCreateWorkerPod;
   }
   changes.reasons.push_back(creation.reason);
-  const std::string pods = fmt::format("{}, replica {} of group {}", describe(keys), creation.replica, creation.group);
-  add_events("CreatedWorkerPod", "FailedToCreateWorkerPod", "CreateWorkerPod", "Created worker " + pods, keys.back(),
-             "Failed to create worker " + pods, keys.front(), changes);
+  const std::string pods =
+      fmt::format("{}, replica {} of group {}", describe(actions), creation.replica, creation.group);
+  changes.add(Step::kPods, std::move(actions),
+              report("CreatedWorkerPod", "FailedToCreateWorkerPod", "CreateWorkerPod", "Created worker " + pods,
+                     "Failed to create worker " + pods));
 }
 
 /// A patch that changes nothing but fails if the cluster has changed. Without it, objects adopted by a cluster that is
 /// being deleted with --cascade=orphan would be deleted as its dependents, and pods that terminate because their
 /// cluster was deleted would be replaced.
-void add_cluster_check(const RayClusterSpec& spec, const RayClusterObserved& seen, const Decisions& decisions,
-                       Changes& changes) {
+void add_cluster_check(const RayClusterState& state, const Decisions& decisions, Changes& changes) {
   const bool adopts = !decisions.adopted_pods.empty() || std::ranges::any_of(decisions.services, &Service::adopted) ||
                       std::ranges::any_of(decisions.children, &Child::adopted);
   if (!adopts && !decisions.workers.beside_terminating) return;
-  Action check = Action::patch(kRayClusters, spec.key, Json::object(),
-                               {.uid = spec.uid, .resource_version = seen.cluster.resource_version()});
+  Action check = Action::patch(kRayClusters, state.spec.key, Json::object(),
+                               {.uid = state.spec.uid, .resource_version = state.seen.cluster.resource_version()});
   check.subresource = "status";
   check.failure_reason = adopts ? kFailedAdoptPods : kFailedCreateWorkerPod;
   changes.add(Step::kCheck, std::move(check));
@@ -131,23 +136,23 @@ void add_cluster_check(const RayClusterSpec& spec, const RayClusterObserved& see
 
 void add_adoption(const RayClusterSpec& spec, const std::vector<PodPtr>& pods, Changes& changes) {
   if (pods.empty()) return;
+  std::vector<Action> actions;
   std::vector<std::string> names;
   for (const PodPtr& pod : pods) {
-    Action action = Action::patch(kPods, pod->key, {{"metadata", {{"ownerReferences", {spec.owner.to_json()}}}}},
-                                  {.uid = pod->uid, .resource_version = pod->resource_version});
-    action.failure_reason = kFailedAdoptPods;
-    changes.add(Step::kPodPatches, std::move(action));
+    actions.push_back(Action::patch(kPods, pod->key, {{"metadata", {{"ownerReferences", {spec.owner.to_json()}}}}},
+                                    {.uid = pod->uid, .resource_version = pod->resource_version}));
+    actions.back().failure_reason = kFailedAdoptPods;
     names.push_back(pod->key.name);
   }
   changes.reasons.push_back(fmt::format("{} pods of an earlier cluster have no owner: adopting them", pods.size()));
   const std::string described = plan::join_names(names, kMaxNamesInEvent);
-  add_events("AdoptedPod", "FailedToAdoptPod", "AdoptPod", "Adopted Pods of an earlier RayCluster: " + described,
-             pods.back()->key, "Failed to adopt Pods of an earlier RayCluster: " + described, pods.front()->key,
-             changes);
+  changes.add(
+      Step::kPodPatches, std::move(actions),
+      report("AdoptedPod", "FailedToAdoptPod", "AdoptPod", "Adopted Pods of an earlier RayCluster: " + described,
+             "Failed to adopt Pods of an earlier RayCluster: " + described));
 }
 
-void add_upgrade(const RayClusterSpec& spec, const RayClusterObserved& seen, const UpgradeDecision& upgrade,
-                 Changes& changes) {
+void add_upgrade(const RayClusterState& state, const UpgradeDecision& upgrade, Changes& changes) {
   for (const UpgradeDecision::Record& record : upgrade.records) {
     changes.add(Step::kPodPatches,
                 Action::patch(kPods, record.pod->key, {{"metadata", {{"annotations", record.annotations}}}},
@@ -159,33 +164,29 @@ void add_upgrade(const RayClusterSpec& spec, const RayClusterObserved& seen, con
   }
   const std::vector<PodPtr>& pods = upgrade.deletes;
   if (pods.empty()) return;
-  for (const PodPtr& pod : pods) delete_pod(*pod, kFailedDeleteAllPods, changes);
   changes.reasons.push_back(
       fmt::format("the spec has changed and spec.upgradeStrategy is Recreate: deleting {} of {} pods", pods.size(),
-                  seen.pods.size()));
+                  state.seen.pods.size()));
   const std::string cause =
-      fmt::format("due to spec change with Recreate upgradeStrategy for RayCluster {}", spec.key.to_string());
-  add_events("DeletedPod", "FailedToDeletePodCollection", "DeletePod", "Deleted all Pods " + cause, pods.back()->key,
-             "Failed to delete all Pods " + cause, pods.front()->key, changes);
+      fmt::format("due to spec change with Recreate upgradeStrategy for RayCluster {}", state.spec.key.to_string());
+  changes.add(Step::kDeletes, pod_deletions(pods, kFailedDeleteAllPods),
+              report("DeletedPod", "FailedToDeletePodCollection", "DeletePod", "Deleted all Pods " + cause,
+                     "Failed to delete all Pods " + cause));
 }
 
-void add_suspension(const RayClusterSpec& spec, const RayClusterObserved& seen, const Decisions& decisions,
-                    Changes& changes) {
-  if (decisions.phase == SuspendPhase::kRequested) {
+void add_suspension(const RayClusterState& state, const std::vector<PodPtr>& pods, Changes& changes) {
+  if (state.phase == SuspendPhase::kRequested) {
     changes.reasons.emplace_back("spec.suspend is true: suspending the cluster");
   }
-  if (decisions.phase == SuspendPhase::kPodsDeleted) {
+  if (state.phase == SuspendPhase::kPodsDeleted) {
     changes.reasons.emplace_back("all pods are deleted: the cluster is suspended");
   }
-  const std::vector<PodPtr>& pods = decisions.suspended_pods;
   if (pods.empty()) return;
-  for (const PodPtr& pod : pods) delete_pod(*pod, kFailedDeleteAllPods, changes);
   changes.reasons.push_back(
-      fmt::format("the cluster is being suspended: deleting {} of its {} pods", pods.size(), seen.pods.size()));
-  add_events("DeletedPod", "FailedToDeletePod", "DeletePod",
-             fmt::format("Deleted Pods for RayCluster {} due to suspension", spec.key.to_string()), pods.back()->key,
-             fmt::format("Failed to delete Pods for RayCluster {} due to suspension", spec.key.to_string()),
-             pods.front()->key, changes);
+      fmt::format("the cluster is being suspended: deleting {} of its {} pods", pods.size(), state.seen.pods.size()));
+  const std::string cause = fmt::format("Pods for RayCluster {} due to suspension", state.spec.key.to_string());
+  changes.add(Step::kDeletes, pod_deletions(pods, kFailedDeleteAllPods),
+              report("DeletedPod", "FailedToDeletePod", "DeletePod", "Deleted " + cause, "Failed to delete " + cause));
 }
 
 void add_service(const Service& service, Changes& changes) {
@@ -198,19 +199,16 @@ void add_service(const Service& service, Changes& changes) {
                       : Action::patch(kServices, service.desired.key(), decision.patch, {.uid = service.uid});
   action.failure_reason = kFailedService;
   const ObjectKey key = action.key;
-  changes.add(Step::kServices, std::move(action));
-  if (service.adopted) {
-    changes.reasons.push_back(fmt::format("service {} has no owner: adopting it", key.name));
-    return;
-  }
-  if (decision.kind == kPatch) {
-    changes.reasons.push_back(fmt::format("service {} drifted: restoring its ports, selector and labels", key.name));
-    return;
-  }
-  changes.reasons.push_back(fmt::format("service {} is missing: creating it", key.name));
-  add_events("CreatedService", "FailedToCreateService", "CreateService",
-             fmt::format("Created service {}", key.to_string()), key,
-             fmt::format("Failed to create service {}", key.to_string()), key, changes);
+  const std::string_view why = decision.kind == kCreate ? "is missing: creating it"
+                               : service.adopted        ? "has no owner: adopting it"
+                                                        : "drifted: restoring its ports, selector and labels";
+  changes.reasons.push_back(fmt::format("service {} {}", key.name, why));
+  if (decision.kind == kPatch) return changes.add(Step::kServices, std::move(action));
+  add(Step::kServices, std::move(action),
+      report("CreatedService", "FailedToCreateService", "CreateService",
+             fmt::format("Created service {}", key.to_string()),
+             fmt::format("Failed to create service {}", key.to_string())),
+      changes);
 }
 
 Step step_of(const ChildType& child) {
@@ -231,34 +229,33 @@ void add_child(const Child& child, Changes& changes) {
   Action action =
       creates ? Action::create(type, child.desired) : Action::patch(type, key, decision.patch, {.uid = child.uid});
   action.failure_reason = words.failure_reason;
-  changes.add(step_of(words), std::move(action));
   const std::string_view why = creates         ? "is missing: creating it"
                                : child.adopted ? "has no owner: adopting it"
                                                : "drifted: restoring it";
   changes.reasons.push_back(fmt::format("{} {} {}", to_lower(type.kind), key.name, why));
-  if (!creates && (child.adopted || words.updated_reason.empty())) return;
-  const std::size_t first = changes.events.size();
-  add_events(creates ? words.created_reason : words.updated_reason,
+  if (!creates && (child.adopted || words.updated_reason.empty())) {
+    return changes.add(step_of(words), std::move(action));
+  }
+  add(step_of(words), std::move(action),
+      report(creates ? words.created_reason : words.updated_reason,
              creates ? words.failed_reason : words.failed_update_reason,
              fmt::format("{}{}", creates ? "Create" : "Update", type.kind),
-             fmt::format("{} {}", creates ? words.created : words.updated, key.to_string()), key,
-             fmt::format("{} {}", creates ? words.failed : words.failed_update, key.to_string()), key, changes);
-  // Children of different types may have the same name.
-  for (std::size_t i = first; i < changes.events.size(); ++i) changes.events[i].after_type = type;
+             fmt::format("{} {}", creates ? words.created : words.updated, key.to_string()),
+             fmt::format("{} {}", creates ? words.failed : words.failed_update, key.to_string())),
+      changes);
 }
 
-void add_finalizer(const RayClusterObserved& seen, Changes& changes) {
-  changes.add(Step::kFinalizer, add_cleanup_finalizer(seen.cluster));
-  changes.events.push_back(finalizer_failure(seen.cluster));
+void add_finalizer(const Object& cluster, Changes& changes) {
+  changes.add(Step::kFinalizer, add_cleanup_finalizer(cluster));
   changes.reasons.emplace_back("the cluster is fault-tolerant: adding the finalizer of the cleanup of Redis");
 }
 
-void add_auth_secret(const Action& action, Changes& changes) {
-  changes.add(Step::kChildren, action);
+void add_auth_secret(const RayClusterSpec& spec, Changes& changes) {
+  Action action = create_auth_secret(spec);
   changes.reasons.push_back(fmt::format("the head needs the token in secret {}: creating it", action.key.name));
-  changes.events.push_back({EventType::kWarning, "FailedToCreateSecret", "CreateSecret",
-                            fmt::format("Failed to create secret {}", action.key.to_string()), action.key});
-  changes.events.back().after_type = kSecrets;
+  std::string failure = fmt::format("Failed to create secret {}", action.key.to_string());
+  add(Step::kChildren, std::move(action),
+      {.on_failure = {{EventType::kWarning, "FailedToCreateSecret", "CreateSecret", std::move(failure)}}}, changes);
 }
 
 /// A Warning with `message`, unless the condition said so already.
@@ -268,8 +265,8 @@ void warn_once(const Json& before, const Json& after, std::string_view condition
 }
 
 void warn_of_refusal(const Json& before, const Json& after, const Problem& refusal, Changes& changes) {
-  warn_once(before, after, plan::kAccepted,
-            {EventType::kWarning, "InvalidRayClusterSpec", "Validate", refusal.message, std::nullopt}, changes);
+  warn_once(before, after, plan::kAccepted, {EventType::kWarning, "InvalidRayClusterSpec", "Validate", refusal.message},
+            changes);
 }
 
 /// The API server has refused the head pod because its service account does not exist; with the autoscaler, upstream
@@ -284,8 +281,7 @@ void warn_of_missing_service_account(const RayClusterSpec& spec, const std::opti
       {EventType::kWarning, "AutoscalerServiceAccountNotFound", "Validate",
        fmt::format("Failed to reconcile RayCluster {}. ServiceAccount {} of the head Pod is not found: create it, or "
                    "remove serviceAccountName from headGroupSpec.template",
-                   spec.key.to_string(), name),
-       std::nullopt});
+                   spec.key.to_string(), name)});
 }
 
 /// Templates from which no pod can be built.
@@ -302,39 +298,38 @@ std::string describe_status(const Json& status) {
 
 }  // namespace
 
-plan::Plan render(const RayClusterSpec& spec, const RayClusterObserved& seen, const PodsByType& pods,
-                  const Decisions& decisions) {
+plan::Plan render(const RayClusterState& state, const Decisions& decisions) {
+  const auto& [seen, spec, pods, phase] = state;
   Changes changes;
-  add_cluster_check(spec, seen, decisions, changes);
-  if (decisions.add_finalizer) add_finalizer(seen, changes);
+  add_cluster_check(state, decisions, changes);
+  if (decisions.add_finalizer) add_finalizer(seen.cluster, changes);
   add_adoption(spec, decisions.adopted_pods, changes);
-  add_upgrade(spec, seen, decisions.upgrade, changes);
+  add_upgrade(state, decisions.upgrade, changes);
   add_head(decisions.head, changes);
   for (const WorkerDecision::Deletion& deletion : decisions.workers.deletes) add_deletion(deletion, changes);
   for (const WorkerDecision::Creation& creation : decisions.workers.creates) add_creation(creation, changes);
-  add_suspension(spec, seen, decisions, changes);
+  add_suspension(state, decisions.suspended_pods, changes);
   for (const Child& child : decisions.children) add_child(child, changes);
-  if (decisions.auth_secret) add_auth_secret(*decisions.auth_secret, changes);
+  if (decisions.create_auth_secret) add_auth_secret(spec, changes);
   for (const Service& service : decisions.services) add_service(service, changes);
 
   const Problem refusal = template_errors(decisions);
   const std::string conflict = service_conflicts(decisions.services);
   const Json before = plan::status_of(seen.cluster);
-  StatusInput input{spec, seen, pods, decisions.phase, refusal, service_problem(decisions.services, seen.last_failure),
-                    {}};
+  StatusInput input{state, refusal, service_problem(decisions.services, seen.last_failure)};
   const bool has_children = !decisions.children.empty() || spec.auth.creates_secret();
   if (has_children) input.children = child_problem(decisions.children, seen.last_failure);
   Json status = build_status(input);
   warn_of_refusal(before, status, refusal, changes);
-  warn_once(before, status, kServicesReady,
-            {EventType::kWarning, "FailedToCreateService", "CreateService", conflict, std::nullopt}, changes);
+  warn_once(before, status, kServicesReady, {EventType::kWarning, "FailedToCreateService", "CreateService", conflict},
+            changes);
   bool conflicts = !conflict.empty();
   for (const Child& child : decisions.children) {
     if (child.decision.conflict.empty()) continue;
     conflicts = true;
     warn_once(before, status, kChildrenReady,
               {EventType::kWarning, std::string(child.type.failed_reason),
-               fmt::format("Create{}", child.type.type.kind), child.decision.conflict, std::nullopt},
+               fmt::format("Create{}", child.type.type.kind), child.decision.conflict},
               changes);
   }
   warn_of_missing_service_account(spec, seen.last_failure, changes);
@@ -347,14 +342,13 @@ plan::Plan render(const RayClusterSpec& spec, const RayClusterObserved& seen, co
   return to_plan(std::move(changes), before, std::move(status), std::move(status_reason));
 }
 
-plan::Plan render_refusal(const RayClusterSpec& spec, const RayClusterObserved& seen, const Problem& refusal,
-                          const Decisions& decisions) {
+plan::Plan render_refusal(const RayClusterState& state, const Problem& refusal, const Decisions& decisions) {
   Changes changes;
   changes.reasons.push_back("the spec is refused: " + refusal.message);
   for (const WorkerDecision::Deletion& deletion : decisions.workers.deletes) add_deletion(deletion, changes);
-  add_suspension(spec, seen, decisions, changes);
-  const Json before = plan::status_of(seen.cluster);
-  Json status = refused_status(seen, refusal, decisions.phase);
+  add_suspension(state, decisions.suspended_pods, changes);
+  const Json before = plan::status_of(state.seen.cluster);
+  Json status = refused_status(state, refusal);
   warn_of_refusal(before, status, refusal, changes);
   return to_plan(std::move(changes), before, std::move(status));
 }

@@ -1,20 +1,18 @@
-// The Plan of a RayCluster from what was decided.
+// Renders decisions: actions, events and the status of a plan.
 #pragma once
 
 #include "controllers/plan/plan.h"
 #include "controllers/raycluster/decisions.h"
-#include "controllers/raycluster/observed.h"
 
 namespace tpuslice::raycluster {
 
 /// Stages: a check before adoptions; the finalizer of the cluster; patches of pods; deletes; other children, services;
-/// creates of all pods. Then the status, and events.
-[[nodiscard]] plan::Plan render(const RayClusterSpec& spec, const RayClusterObserved& seen, const PodsByType& pods,
-                                const Decisions& decisions);
+/// creates of all pods. Then the status.
+[[nodiscard]] plan::Plan render(const RayClusterState& state, const Decisions& decisions);
 
 /// A status that reports `refusal`, and an event if that is new. Of the decisions, only the suspension and deletions of
 /// workers.
-[[nodiscard]] plan::Plan render_refusal(const RayClusterSpec& spec, const RayClusterObserved& seen,
-                                        const Problem& refusal, const Decisions& decisions);
+[[nodiscard]] plan::Plan render_refusal(const RayClusterState& state, const Problem& refusal,
+                                        const Decisions& decisions);
 
 }  // namespace tpuslice::raycluster

@@ -90,7 +90,7 @@ void set_suspension(SuspendPhase phase, Conditions& conditions) {
 }
 
 void set_replica_failure(const StatusInput& input, Conditions& conditions) {
-  const auto& failure = input.seen.last_failure;
+  const auto& failure = input.state.seen.last_failure;
   const bool of_pods = failure && std::ranges::find(kReplicaFailures, failure->reason) != kReplicaFailures.end();
   if (of_pods) {
     conditions.set(kReplicaFailure, true, failure->reason, failure->message);
@@ -112,14 +112,14 @@ void set_children_ready(Json& conditions, const std::optional<Problem>& children
 }
 
 tpu::PodProgress pod_progress(const StatusInput& input) {
-  if (input.phase != SuspendPhase::kRunning) return {.phase = tpu::PodProgress::Phase::kSuspended};
+  if (input.state.phase != SuspendPhase::kRunning) return {.phase = tpu::PodProgress::Phase::kSuspended};
   const auto live = [](const PodPtr& pod) { return !pod->terminating() && !pod->finished(); };
   const auto running = [&](const PodPtr& pod) { return live(pod) && pod->phase == PodPhase::kRunning; };
   const auto count = [&](const auto& filter) {
-    return std::pair(std::ranges::count_if(input.pods.heads, filter),
-                     std::ranges::count_if(input.pods.workers, filter));
+    return std::pair(std::ranges::count_if(input.state.pods.heads, filter),
+                     std::ranges::count_if(input.state.pods.workers, filter));
   };
-  const auto enough = [desired = desired_workers(input.spec).desired](const auto& heads_and_workers) {
+  const auto enough = [desired = desired_workers(input.state.spec).desired](const auto& heads_and_workers) {
     return heads_and_workers.first > 0 && heads_and_workers.second >= desired;
   };
   return {.all_created = enough(count(live)), .all_started = enough(count(running))};
@@ -127,7 +127,8 @@ tpu::PodProgress pod_progress(const StatusInput& input) {
 
 }  // namespace
 
-void update_refused(const RayClusterObserved& seen, const Problem& refusal, SuspendPhase phase, Json& conditions) {
+void update_refused(const RayClusterState& state, const Problem& refusal, Json& conditions) {
+  const auto& [seen, spec, pods, phase] = state;
   const std::int64_t generation = seen.cluster.generation();
   if (phase != SuspendPhase::kRunning) {
     Conditions all(seen, conditions);
@@ -146,16 +147,17 @@ void update_refused(const RayClusterObserved& seen, const Problem& refusal, Susp
 }
 
 void update_conditions(const StatusInput& input, bool all_running, Json& conditions) {
-  Conditions all(input.seen, conditions);
-  set_head_ready(choose_head(input.spec, input.pods.heads), all);
-  set_provisioned(input.phase, all_running, all);
-  set_suspension(input.phase, all);
+  Conditions all(input.state.seen, conditions);
+  set_head_ready(choose_head(input.state.spec, input.state.pods.heads), all);
+  set_provisioned(input.state.phase, all_running, all);
+  set_suspension(input.state.phase, all);
   set_replica_failure(input, all);
-  const std::int64_t generation = input.seen.cluster.generation();
-  plan::set_accepted(conditions, input.refusal, generation, input.seen.now);
-  set_services_ready(conditions, input.services, generation, input.seen.now);
-  set_children_ready(conditions, input.children, generation, input.seen.now);
-  tpu::update_waiting_conditions(input.pods.workers, pod_progress(input), generation, input.seen.now, conditions);
+  const std::int64_t generation = input.state.seen.cluster.generation();
+  plan::set_accepted(conditions, input.refusal, generation, input.state.seen.now);
+  set_services_ready(conditions, input.services, generation, input.state.seen.now);
+  set_children_ready(conditions, input.children, generation, input.state.seen.now);
+  tpu::update_waiting_conditions(input.state.pods.workers, pod_progress(input), generation, input.state.seen.now,
+                                 conditions);
   plan::set_observed_generation(conditions, generation);
 }
 

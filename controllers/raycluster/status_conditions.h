@@ -9,6 +9,6 @@ namespace tpuslice::raycluster {
 void update_conditions(const StatusInput& input, bool all_running, Json& conditions);
 
 /// Updates the conditions of ours while the spec is refused, and those of a suspension.
-void update_refused(const RayClusterObserved& seen, const Problem& refusal, SuspendPhase phase, Json& conditions);
+void update_refused(const RayClusterState& state, const Problem& refusal, Json& conditions);
 
 }  // namespace tpuslice::raycluster

@@ -63,20 +63,22 @@ void add_pod_token_auth(const RayClusterSpec& spec, Json& pod_spec) {
   append_named(pod_spec, "volumes", {{"name", kTokenVolume}, {"projected", {{"sources", Json::array({token})}}}});
 }
 
-std::optional<plan::Action> create_auth_secret(const RayClusterSpec& spec, const HeadDecision& decision,
-                                               const std::vector<PodPtr>& heads) {
-  if (!spec.auth.creates_secret()) return std::nullopt;
+bool needs_auth_secret(const RayClusterSpec& spec, const HeadDecision& decision, const std::vector<PodPtr>& heads) {
+  if (!spec.auth.creates_secret()) return false;
+  if (decision.create) return true;
   const std::string name = auth_secret_name(spec);
-  const bool is_missing = std::ranges::any_of(
+  return std::ranges::any_of(
       heads, [&](const PodPtr& head) { return !head->terminating() && waits_for_secret(*head, name); });
-  if (!decision.create && !is_missing) return std::nullopt;
+}
+
+plan::Action create_auth_secret(const RayClusterSpec& spec) {
   Json labels = Json::object();
   set_label(labels, kRayCluster, spec.key.name);
   plan::Action action =
       plan::Action::create(kSecrets, Object({{"apiVersion", kSecrets.api_version()},
                                              {"kind", kSecrets.kind},
                                              {"metadata",
-                                              {{"name", name},
+                                              {{"name", auth_secret_name(spec)},
                                                {"namespace", spec.key.namespace_name},
                                                {"labels", std::move(labels)},
                                                {"ownerReferences", Json::array({spec.owner.to_json()})}}}}));

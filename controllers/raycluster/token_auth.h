@@ -4,7 +4,7 @@
 // and again only if the head cannot start without it: a running head would not know another token.
 #pragma once
 
-#include <optional>
+#include <vector>
 
 #include "controllers/plan/plan.h"
 #include "controllers/raycluster/head.h"
@@ -18,9 +18,11 @@ void add_token_auth(const RayClusterSpec& spec, Json& container);
 /// The same for the Ray container and wait-gcs-ready of a pod, with the volume that they mount.
 void add_pod_token_auth(const RayClusterSpec& spec, Json& pod_spec);
 
-/// The creation of the cluster's Secret with a random token, if one is to be made: with the head in `decision`, or if
-/// one of `heads` waits for the Secret.
-[[nodiscard]] std::optional<plan::Action> create_auth_secret(const RayClusterSpec& spec, const HeadDecision& decision,
-                                                             const std::vector<PodPtr>& heads);
+/// The cluster's Secret is to be created: with the head in `decision`, or because one of `heads` waits for it.
+[[nodiscard]] bool needs_auth_secret(const RayClusterSpec& spec, const HeadDecision& decision,
+                                     const std::vector<PodPtr>& heads);
+
+/// The creation of the cluster's Secret with a random token.
+[[nodiscard]] plan::Action create_auth_secret(const RayClusterSpec& spec);
 
 }  // namespace tpuslice::raycluster

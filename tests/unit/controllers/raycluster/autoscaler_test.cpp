@@ -159,9 +159,7 @@ TEST(Autoscaler, WithoutItsServiceAccountIsReportedAsUpstream) {
   const auto reasons = [&] {
     std::vector<std::string> out;
     const plan::Plan plan = plan_raycluster(seen, {}).value();
-    for (const plan::EventIntent& event : plan.events) {
-      if (!event.after) out.push_back(event.reason);
-    }
+    for (const plan::EventIntent& event : plan.events) out.push_back(event.reason);
     return out;
   };
   EXPECT_THAT(reasons(), ElementsAre("AutoscalerServiceAccountNotFound"));

@@ -47,7 +47,7 @@ class Children : public testing::Test {
   [[nodiscard]] plan::Plan rendered(std::vector<Object> desired) const {
     Decisions decisions;
     decisions.children = decide(std::move(desired));
-    return render(spec_, seen_, by_type(seen_.pods), decisions);
+    return render(RayClusterState(seen_), decisions);
   }
 
   const Object cluster_{tutorial_cluster()};
@@ -78,15 +78,17 @@ TEST_F(Children, AreWrittenAtTheSameTimeButRoleBindingsAfterRoles) {
   EXPECT_THAT(written(plan), ElementsAre("ServiceAccount", "Role", "RoleBinding"));
 }
 
-TEST_F(Children, HaveUpstreamsEventsAfterTheWriteOfTheirType) {
+TEST_F(Children, HaveUpstreamsEventsAfterTheirWrite) {
   const plan::Plan plan = rendered({child(kServiceAccounts), child(kRoles)});
-  ASSERT_THAT(plan.events, SizeIs(4));
-  EXPECT_EQ(plan.events[2].reason, "CreatedRole");
-  EXPECT_EQ(plan.events[2].message, "Created role default/maxtext-tpu-cluster");
-  EXPECT_EQ(plan.events[2].after, (ObjectKey{"default", "maxtext-tpu-cluster"}));
-  EXPECT_EQ(plan.events[2].after_type, kRoles);
-  EXPECT_EQ(plan.events[3].reason, "FailedToCreateRole");
-  EXPECT_EQ(plan.events[3].message, "Failed creating role default/maxtext-tpu-cluster");
+  EXPECT_THAT(plan.events, IsEmpty());
+  ASSERT_THAT(written(plan), ElementsAre("ServiceAccount", "Role"));
+  const plan::ActionEvents& events = *plan.stages[0].actions[1].events;
+  ASSERT_THAT(events.on_success, SizeIs(1));
+  EXPECT_EQ(events.on_success[0].reason, "CreatedRole");
+  EXPECT_EQ(events.on_success[0].message, "Created role default/maxtext-tpu-cluster");
+  ASSERT_THAT(events.on_failure, SizeIs(1));
+  EXPECT_EQ(events.on_failure[0].reason, "FailedToCreateRole");
+  EXPECT_EQ(events.on_failure[0].message, "Failed creating role default/maxtext-tpu-cluster");
 }
 
 TEST_F(Children, OfAnotherOwnerHoldBackThePodsAndAreReported) {

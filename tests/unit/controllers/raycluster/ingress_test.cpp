@@ -5,6 +5,7 @@
 
 #include "controllers/raycluster/children.h"
 #include "controllers/raycluster/raycluster_plan.h"
+#include "tests/support/plan_matchers.h"
 #include "tests/unit/controllers/raycluster/fixtures.h"
 
 namespace tpuslice::raycluster {
@@ -100,10 +101,11 @@ TEST_F(LiveIngress, LosesWhatItsOptionsDoNotSay) {
   const Json patch = patch_of(plan);
   EXPECT_TRUE(patch["spec"]["tls"].is_null());
   EXPECT_FALSE(patch["spec"]["rules"][0].contains("host"));
-  ASSERT_THAT(plan.events, SizeIs(2));
-  EXPECT_EQ(plan.events[0].reason, "UpdatedIngress");
-  EXPECT_EQ(plan.events[0].message, "Updated ingress default/train-head-ingress");
-  EXPECT_EQ(plan.events[1].reason, "FailedToUpdateIngress");
+  const std::vector<plan::EventIntent> events = events_of(plan);
+  ASSERT_THAT(events, SizeIs(2));
+  EXPECT_EQ(events[0].reason, "UpdatedIngress");
+  EXPECT_EQ(events[0].message, "Updated ingress default/train-head-ingress");
+  EXPECT_EQ(events[1].reason, "FailedToUpdateIngress");
 }
 
 TEST_F(LiveIngress, OfAnotherOwnerHoldsBackNoPod) {

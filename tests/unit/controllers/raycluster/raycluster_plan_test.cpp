@@ -13,6 +13,7 @@ namespace tpuslice::raycluster {
 namespace {
 
 using plan::Plan;
+using testing::Each;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -172,7 +173,40 @@ TEST(RayClusterPlan, ReportsEachWriteInAnEvent) {
                              "CreatedWorkerPod", "FailedToCreateWorkerPod"}) {
     EXPECT_THAT(out, plan::HasEvent(reason));
   }
-  EXPECT_THAT(out.events, SizeIs(8));  // Two for each service, for the head and for the replica.
+  EXPECT_THAT(events_of(out), SizeIs(8));  // Two for each service, for the head and for the replica.
+}
+
+/// The events of the plan's pods, which must be the same for all of them.
+std::shared_ptr<const plan::ActionEvents> events_of_all(const Plan& plan, plan::ActionKind kind, std::size_t pods) {
+  std::vector<std::shared_ptr<const plan::ActionEvents>> out;
+  for (const plan::Stage& stage : plan.stages) {
+    for (const plan::Action& action : stage.actions) {
+      if (action.type == kPods && action.kind == kind) out.push_back(action.events);
+    }
+  }
+  EXPECT_THAT(out, SizeIs(pods));
+  EXPECT_THAT(out, Each(out.at(0)));
+  return out.at(0);
+}
+
+TEST(RayClusterPlan, ReportsThePodsOfAReplicaOnceWhenAllOfThemAreWritten) {
+  RayClusterObserved seen = all_running(Object(tutorial_cluster()));
+  seen.pods.resize(1);  // The head.
+  const auto created = events_of_all(plan(seen), plan::ActionKind::kCreate, 4);
+  ASSERT_NE(created, nullptr);
+  ASSERT_THAT(created->on_success, SizeIs(1));
+  EXPECT_EQ(created->on_success[0].reason, "CreatedWorkerPod");
+  ASSERT_THAT(created->on_failure, SizeIs(1));
+  EXPECT_EQ(created->on_failure[0].reason, "FailedToCreateWorkerPod");
+
+  seen = all_running(Object(tutorial_cluster()));
+  change(seen.pods.back(), [](PodView& pod) { pod.phase = PodPhase::kFailed; });
+  const auto deleted = events_of_all(plan(seen), plan::ActionKind::kDelete, 4);
+  ASSERT_NE(deleted, nullptr);
+  ASSERT_THAT(deleted->on_success, SizeIs(1));
+  EXPECT_EQ(deleted->on_success[0].reason, "DeletedWorkerPod");
+  ASSERT_THAT(deleted->on_failure, SizeIs(1));
+  EXPECT_EQ(deleted->on_failure[0].reason, "FailedToDeleteWorkerPod");
 }
 
 TEST(RayClusterPlan, KeepsTheWorkersWhenTheHeadFails) {

@@ -29,12 +29,12 @@ std::vector<Action> cleanup_actions(const Plan& plan) {
 
 std::vector<std::string> event_reasons(const Plan& plan) {
   std::vector<std::string> out;
-  for (const plan::EventIntent& event : plan.events) out.push_back(event.reason);
+  for (const plan::EventIntent& event : events_of(plan)) out.push_back(event.reason);
   return out;
 }
 
 std::string event_message(const Plan& plan, std::string_view reason) {
-  for (const plan::EventIntent& event : plan.events) {
+  for (const plan::EventIntent& event : events_of(plan)) {
     if (event.reason == reason) return event.message;
   }
   return "(no event)";

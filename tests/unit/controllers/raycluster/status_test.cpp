@@ -13,8 +13,8 @@ namespace {
 using testing::HasSubstr;
 
 Json status(const RayClusterObserved& seen) {
-  const RayClusterSpec spec = RayClusterSpec::read(seen.cluster);
-  return build_status({spec, seen, by_type(seen.pods), SuspendPhase::kRunning, {}, {}});
+  const RayClusterState state(seen);
+  return build_status({state});
 }
 
 Json condition(const Json& status, std::string_view type) {
@@ -156,12 +156,8 @@ TEST(Status, AlwaysHasTheConditionsOfOurs) {
   }
   remember(seen, now);
   edit(seen.cluster)["metadata"]["generation"] = 2;
-  now = build_status({RayClusterSpec::read(seen.cluster),
-                      seen,
-                      by_type(seen.pods),
-                      SuspendPhase::kRunning,
-                      {"InvalidSpec", "no container"},
-                      {"ServicesPending", "service head is being created"}});
+  const RayClusterState state(seen);
+  now = build_status({state, {"InvalidSpec", "no container"}, {"ServicesPending", "service head is being created"}});
   EXPECT_EQ(condition(now, plan::kAccepted)["status"], "False");
   EXPECT_EQ(condition(now, plan::kAccepted)["message"], "no container");
   EXPECT_EQ(condition(now, kServicesReady)["reason"], "ServicesPending");
@@ -172,8 +168,9 @@ TEST(Status, AlwaysHasTheConditionsOfOurs) {
 TEST(Status, HasConditionsOfThePresentGeneration) {
   RayClusterObserved seen = all_running(Object(tutorial_cluster()));
   const auto with_phase = [&](SuspendPhase phase) {
-    const RayClusterSpec spec = RayClusterSpec::read(seen.cluster);
-    return build_status({spec, seen, by_type(seen.pods), phase, {}, {}});
+    RayClusterState state(seen);
+    state.phase = phase;
+    return build_status({state});
   };
   remember(seen, with_phase(SuspendPhase::kRunning));
   std::int64_t generation = 1;
@@ -190,12 +187,12 @@ TEST(Status, HasConditionsOfThePresentGeneration) {
 TEST(Status, OfARefusedSpecKeepsConditionsAndAddsTheMissingOnes) {
   RayClusterObserved seen = nothing_yet(Object(tutorial_cluster()));
   const Problem refusal{"InvalidSpec", "no container"};
-  Json now = refused_status(seen, refusal);
+  Json now = refused_status(RayClusterState(seen), refusal);
   EXPECT_EQ(condition(now, plan::kAccepted)["reason"], "InvalidSpec");
   EXPECT_EQ(condition(now, kServicesReady)["reason"], "NotAccepted");
   seen = all_running(seen.cluster);
   remember(seen, status(seen));
-  now = refused_status(seen, refusal);
+  now = refused_status(RayClusterState(seen), refusal);
   EXPECT_EQ(condition(now, kServicesReady)["status"], "True");
 }
 
