@@ -128,7 +128,7 @@ struct PodView {
   /// Empty if absent or not kept.
   [[nodiscard]] const std::string& annotation(std::string_view name) const;
 
-  static constexpr bool kReadsFixedFields = true;  ///< decode() needs no other fields than those of these members.
+  static constexpr bool kReadsFixedFields = true;  ///< decode() reads no fields but those of the members.
   /// `keep`: labels, annotations and extended resources to keep; null: all. Errors: InvalidArgument for bytes that are
   /// not a Pod with metadata.name and metadata.uid.
   static Result<PodView> decode(std::string_view json, const KeptKeys* keep = nullptr);
