@@ -9,14 +9,8 @@
 
 namespace tpuslice::plan {
 
-void Changes::event(EventType type, std::string_view reason, std::string message, std::optional<ObjectKey> after) {
-  events.push_back({type, std::string(reason), "Reconciling", std::move(message), std::move(after)});
-}
-
-void Changes::count(std::string name, std::string help, std::map<std::string, std::string> labels,
-                    std::optional<ObjectKey> after) {
-  measurements.push_back(
-      {Measurement::Kind::kCount, std::move(name), std::move(help), std::move(labels), 1, std::move(after)});
+void Changes::event(EventType type, std::string_view reason, std::string message) {
+  events.push_back({type, std::string(reason), "Reconciling", std::move(message)});
 }
 
 void Changes::count(const Counter& counter, std::string_view value) {

@@ -59,10 +59,7 @@ struct Changes {
   }
 
   /// An event with the action "Reconciling".
-  void event(EventType type, std::string_view reason, std::string message, std::optional<ObjectKey> after = {});
-  /// Increments a counter.
-  void count(std::string name, std::string help, std::map<std::string, std::string> labels = {},
-             std::optional<ObjectKey> after = {});
+  void event(EventType type, std::string_view reason, std::string message);
   /// Increments a counter whatever becomes of the actions. `value`: of its label, if it has one.
   void count(const Counter& counter, std::string_view value = {});
   /// Requeues after `time` at the latest; at least one millisecond.

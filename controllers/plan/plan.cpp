@@ -31,9 +31,6 @@ Json to_json(const EventIntent& event) {
               {"reason", event.reason},
               {"action", event.action},
               {"message", event.message}};
-  if (event.after) {
-    out["after"] = (event.after_type ? fmt::format("{} ", event.after_type->kind) : "") + event.after->to_string();
-  }
   if (event.regarding) out["regarding"] = event.regarding->kind + " " + event.regarding->key.to_string();
   if (event.related) out["related"] = event.related->kind + " " + event.related->key.to_string();
   return out;

@@ -70,18 +70,14 @@ struct ObjectReference {
   friend bool operator==(const ObjectReference&, const ObjectReference&) = default;
 };
 
-/// An event, sent after the writes: of an action (ActionEvents), or of the whole plan.
+/// An event, sent after the writes: of an action (ActionEvents), or of the whole plan, then unless the plan is cut
+/// short because this replica stops or no longer leads.
 struct EventIntent {
   EventType type = EventType::kNormal;
-  std::string reason;   ///< "CreatedWorkerPod"
-  std::string action;   ///< What was being done: "CreateWorkerPod".
-  std::string message;  ///< One sentence.
-  /// Only after this action of the plan succeeded, or, for kWarning, failed: then ", <error of the server>" is added
-  /// to the message, or " <error of the server>" if it ends with a colon. Absent: always, unless the plan is cut short
-  /// because this replica stops or no longer leads.
-  std::optional<ObjectKey> after;
+  std::string reason;                             ///< "CreatedWorkerPod"
+  std::string action;                             ///< What was being done: "CreateWorkerPod".
+  std::string message;                            ///< One sentence.
   std::optional<ObjectReference> regarding = {};  ///< Absent: the reconciled object.
-  std::optional<ResourceType> after_type = {};    ///< Type of the object in `after`; absent: any.
   std::optional<ObjectReference> related = {};    ///< Another object that the event concerns.
   friend bool operator==(const EventIntent&, const EventIntent&) = default;
 };
@@ -102,8 +98,7 @@ struct Measurement {
   std::string name;  ///< "tpuslice_slices_placed_total"
   std::string help;
   std::map<std::string, std::string> labels;
-  double value = 1;                ///< Durations in seconds.
-  std::optional<ObjectKey> after;  ///< Only after this action of the plan succeeded. Absent: always.
+  double value = 1;  ///< Durations in seconds.
 };
 
 /// What is reported of an action, or of several actions that share it.
@@ -163,8 +158,8 @@ struct Plan {
   std::string reason;  ///< One sentence: what is being done and why. Logs and golden files show it.
   std::vector<Stage> stages;
   std::optional<StatusPatch> status;
-  std::vector<EventIntent> events;
-  std::vector<Measurement> measurements;
+  std::vector<EventIntent> events;        ///< Of no single action.
+  std::vector<Measurement> measurements;  ///< Of no single action.
   std::optional<Duration> requeue_after;  ///< When something is due that causes no watch event.
   /// The plan skips the write that failed last, so the last failure stays recorded when this plan succeeds.
   bool keeps_failure = false;

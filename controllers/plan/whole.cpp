@@ -14,8 +14,7 @@ Plan leave_as_it_is(const ObjectKey& workload, const ObjectKey& child) {
       {EventType::kWarning, std::string(kNotRead), "Reconcile",
        fmt::format("The object is left as it is, because the operator keeps only the name of its child "
                    "{}; the events of that object say why",
-                   child.name),
-       std::nullopt});
+                   child.name)});
   return plan;
 }
 

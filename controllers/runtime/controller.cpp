@@ -202,9 +202,7 @@ void Controller::measure(const plan::Plan& plan, const ExecutionReport& report) 
   for (const EventsReport& done : report.events(plan)) {
     if (done.succeeded) std::ranges::for_each(done.events->measurements, record);
   }
-  for (const plan::Measurement& measured : plan.measurements) {
-    if (!measured.after || report.succeeded(plan, *measured.after)) record(measured);
-  }
+  std::ranges::for_each(plan.measurements, record);
 }
 
 void Controller::settle(const ObjectKey& key, const plan::Plan& plan, const ExecutionReport& report, ReconcileLog& log,

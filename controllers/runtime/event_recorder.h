@@ -20,7 +20,7 @@ namespace tpuslice::runtime {
 class EventSink {
  public:
   virtual ~EventSink() = default;
-  /// Does not block. Ignores `event.after`.
+  /// Does not block.
   virtual void record(const plan::ObjectReference& regarding, const plan::EventIntent& event) = 0;
 };
 

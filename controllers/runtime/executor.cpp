@@ -85,23 +85,6 @@ bool succeeded(Outcome outcome) {
   return outcome == Outcome::kDone || outcome == Outcome::kAdopted || outcome == Outcome::kNotFound;
 }
 
-bool is_on(const plan::Action& action, const ObjectKey& key, const std::optional<ResourceType>& type) {
-  return action.key == key && (!type || action.type == *type);
-}
-
-/// The error of the first action that failed on the object in `event.after`; null if none did.
-const Error* failure_of(const plan::Plan& plan, const ExecutionReport& report, const plan::EventIntent& event) {
-  for (std::size_t i = 0; i < plan.stages.size(); ++i) {
-    for (std::size_t j = 0; j < plan.stages[i].actions.size(); ++j) {
-      const plan::Action& written = plan.stages[i].actions[j];
-      if (written.optional || !is_on(written, *event.after, event.after_type)) continue;
-      const ActionReport& action = report.stages[i][j];
-      if (action.error && is_failure(*action.error)) return &*action.error;
-    }
-  }
-  return nullptr;
-}
-
 /// True if the merge patch replaces a list, such as that of the conditions.
 bool replaces_list(const Json& patch) {
   return patch.is_array() || (patch.is_object() && std::ranges::any_of(patch, replaces_list));
@@ -126,20 +109,6 @@ bool is_name_taken(const ActionReport& report) {
 bool is_terminal(const Error& error) {
   return error.code() == ErrorCode::kInvalid || error.code() == ErrorCode::kInvalidArgument ||
          error.code() == ErrorCode::kResponseTooLong;
-}
-
-bool ExecutionReport::succeeded(const plan::Plan& plan, const ObjectKey& key,
-                                const std::optional<ResourceType>& type) const {
-  bool any = false;
-  for (std::size_t i = 0; i < plan.stages.size(); ++i) {
-    for (std::size_t j = 0; j < plan.stages[i].actions.size(); ++j) {
-      const plan::Action& written = plan.stages[i].actions[j];
-      if (written.optional || !is_on(written, key, type)) continue;
-      if (!runtime::succeeded(stages[i][j].outcome)) return false;
-      any = true;
-    }
-  }
-  return any;
 }
 
 std::vector<EventsReport> ExecutionReport::events(const plan::Plan& plan) const {
@@ -364,8 +333,6 @@ void Executor::write_status(const plan::StatusPatch& status, const Target& targe
 }
 
 void Executor::emit(const plan::Plan& plan, const Target& target, const ExecutionReport& report) const {
-  // The replica that completes the plan records its events; one that stops or no longer leads does not.
-  const auto is_cut_short = [](const Error& error) { return error.code() == ErrorCode::kCancelled; };
   const auto record = [&](const plan::EventIntent& event) {
     events_.record(event.regarding ? *event.regarding : target.object, event);
   };
@@ -377,18 +344,9 @@ void Executor::emit(const plan::Plan& plan, const Target& target, const Executio
       record(event);
     }
   }
-  for (const plan::EventIntent& event : plan.events) {
-    const plan::ObjectReference& regarding = event.regarding ? *event.regarding : target.object;
-    if (!event.after) {
-      if (!report.error || !is_cut_short(*report.error)) events_.record(regarding, event);
-    } else if (event.type == plan::EventType::kNormal) {
-      if (report.succeeded(plan, *event.after, event.after_type)) events_.record(regarding, event);
-    } else if (const Error* error = failure_of(plan, report, event); error != nullptr && !is_cut_short(*error)) {
-      plan::EventIntent with_cause = event;
-      with_cause.message += (event.message.ends_with(':') ? " " : ", ") + error->message();
-      events_.record(regarding, with_cause);
-    }
-  }
+  // The replica that completes the plan records its events; one that stops or no longer leads does not.
+  const bool cut_short = report.error && report.error->code() == ErrorCode::kCancelled;
+  if (!cut_short) std::ranges::for_each(plan.events, record);
 }
 
 }  // namespace tpuslice::runtime

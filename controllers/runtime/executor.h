@@ -59,9 +59,6 @@ struct ExecutionReport {
   /// object.
   std::optional<plan::Failure> failure;
 
-  /// True if `plan` has actions on this object and all of them succeeded. `type`: of the object; absent: any.
-  [[nodiscard]] bool succeeded(const plan::Plan& plan, const ObjectKey& key,
-                               const std::optional<ResourceType>& type = {}) const;
   /// One entry for each of the events of the plan's actions, in the order of the actions.
   [[nodiscard]] std::vector<EventsReport> events(const plan::Plan& plan) const;
   [[nodiscard]] bool ok() const { return !error; }

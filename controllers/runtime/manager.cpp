@@ -81,7 +81,7 @@ Manager::Manager(Api api, Api election_api, const Clock& clock, Metrics& metrics
     elector_->on_won([this](const Object& lease) {
       events_.record({kLeases.api_version(), std::string(kLeases.kind), lease.key(), lease.uid(), {}},
                      {plan::EventType::kNormal, "LeaderElection", "LeaderElection",
-                      fmt::format("{} became leader", options_.election.identity), std::nullopt});
+                      fmt::format("{} became leader", options_.election.identity)});
     });
   }
 }
@@ -118,7 +118,7 @@ bool Manager::report_quarantined(const QuarantinedObject& object) {
                                     : "The operator cannot read this version of the object and leaves it as it is";
   events_.record({type.api_version(), std::string(type.kind), object.key, object.uid, {}},
                  {plan::EventType::kWarning, over_budget ? "MemoryBudgetExceeded" : "FailedDecode", "Decode",
-                  fmt::format("{}: {}", what, object.error.message()), std::nullopt});
+                  fmt::format("{}: {}", what, object.error.message())});
   return true;
 }
 

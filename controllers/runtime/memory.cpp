@@ -26,10 +26,12 @@ constexpr std::size_t kInUse = 4;
 void configure_allocator() {
   constexpr int kHeaps = 2;
   constexpr int kLargeBlock = 1 << 20;  // Bytes.
+  constexpr int kKeptAtEnd = 4 << 20;   // Bytes of a heap.
   // NOLINTBEGIN(concurrency-mt-unsafe): before threads start
   mallopt(M_ARENA_MAX, kHeaps);
   mallopt(M_MXFAST, 0);
   mallopt(M_MMAP_THRESHOLD, kLargeBlock);
+  mallopt(M_TRIM_THRESHOLD, kKeptAtEnd);
   // NOLINTEND(concurrency-mt-unsafe)
 }
 

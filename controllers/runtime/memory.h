@@ -7,7 +7,8 @@ namespace tpuslice::runtime {
 
 /// Limits the number of heaps, since each keeps the memory that its threads once used. Turns off glibc's fast bins:
 /// each allocation of a kilobyte or more would consolidate them. Fixes the size, 1 MiB, from which a block is mapped
-/// alone and returned when it is freed: glibc would raise it to the largest block freed. Call it before threads start.
+/// alone and returned when it is freed: glibc would raise it to the largest block freed; and what a heap keeps at its
+/// end, 4 MiB, so that medium blocks are not returned and asked for again all the time. Call it before threads start.
 void configure_allocator();
 
 /// Returns free memory to the system, also from the middle of heaps. Takes longer the larger the heaps are.

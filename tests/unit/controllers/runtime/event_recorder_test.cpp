@@ -19,7 +19,7 @@ class EventRecorderTest : public ::testing::Test {
   void record(const std::string& message, const std::string& name = "w", const std::string& reason = "Created",
               const std::string& namespace_name = "default") {
     recorder_.record({"example.com/v1", "Widget", {namespace_name, name}, "uid-" + name, "7"},
-                     {plan::EventType::kNormal, reason, "Create", message, std::nullopt});
+                     {plan::EventType::kNormal, reason, "Create", message});
   }
   Instant settle() {
     for (int i = 0; i < 200; ++i) {
@@ -64,7 +64,7 @@ TEST_F(EventRecorderTest, RemembersNoMoreSeriesThanItsLimit) {
   EventRecorder small{{.max_series = 3}, api_, clock_, metrics_, Logger()};
   const auto record_in_small = [&](int i) {
     small.record({"example.com/v1", "Widget", {"default", std::to_string(i)}, std::to_string(i), {}},
-                 {plan::EventType::kNormal, "Created", "Create", "created", std::nullopt});
+                 {plan::EventType::kNormal, "Created", "Create", "created"});
     while (small.step(clock_.now(), {}) <= clock_.now()) {
     }
     clock_.advance(1s);
