@@ -105,12 +105,14 @@ Result<std::unique_ptr<WatchStream>> Client::watch(const ResourceType& type, con
   return error_from_response(refusal, what);
 }
 
-Result<Object> Client::create(const ResourceType& type, const Object& object, const CreateOptions& options,
+Result<Object> Client::create(const ResourceType& type, Object object, const CreateOptions& options,
                               std::stop_token stop) {
   CreateOptions filled = options;
   if (filled.field_manager.empty()) filled.field_manager = options_.field_manager;
   const ObjectKey key = object.key();
-  return send_for_object(create_request(type, key.namespace_name, print_json(object.json()), filled),
+  std::string text = print_json(object.json());
+  object = Object();
+  return send_for_object(create_request(type, key.namespace_name, std::move(text), filled),
                          describe("create", type, key), std::move(stop), options.answer);
 }
 

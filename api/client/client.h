@@ -33,8 +33,8 @@ class Reader {
 class Writer {
  public:
   virtual ~Writer() = default;
-  /// Creates the object in the namespace of `object`. Errors also: AlreadyExists.
-  virtual Result<Object> create(const ResourceType& type, const Object& object, const CreateOptions& options,
+  /// Creates the object in its namespace. The document is freed before the request is sent. Errors also: AlreadyExists.
+  virtual Result<Object> create(const ResourceType& type, Object object, const CreateOptions& options,
                                 std::stop_token stop) = 0;
   /// Errors also: Conflict when a precondition failed.
   virtual Result<Object> patch(const ResourceType& type, const ObjectKey& key, PatchType patch_type, const Json& body,
@@ -69,7 +69,7 @@ class Client final : public Reader, public Writer {
                                       std::stop_token stop = {}) override;
   [[nodiscard]] Result<std::unique_ptr<WatchStream>> watch(const ResourceType& type, const WatchOptions& options = {},
                                                            std::stop_token stop = {}) override;
-  Result<Object> create(const ResourceType& type, const Object& object, const CreateOptions& options = {},
+  Result<Object> create(const ResourceType& type, Object object, const CreateOptions& options = {},
                         std::stop_token stop = {}) override;
   Result<Object> patch(const ResourceType& type, const ObjectKey& key, PatchType patch_type, const Json& body,
                        const PatchOptions& options = {}, std::stop_token stop = {}) override;

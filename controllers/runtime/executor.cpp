@@ -216,19 +216,21 @@ ActionReport Executor::run_kind(const plan::Action& action, const std::stop_toke
 ActionReport Executor::run_create(const plan::Action& action, const std::stop_token& stop) const {
   Result<Json> body = body_to_create(action);
   if (!body) return failed(body.error());
-  const Object object(*std::move(body));
-  const Result<Object> created = writer_.create(action.type, object, {.answer = client::Answer::kMetadataOnly}, stop);
   ActionReport report;
+  const std::size_t bytes = text_size(*body);
+  const Result<Object> created =
+      writer_.create(action.type, Object(*std::move(body)), {.answer = client::Answer::kMetadataOnly}, stop);
   if (created) {
     report = done(Outcome::kDone, write_of(action.type, action.key, *created));
   } else if (created.error().code() == ErrorCode::kAlreadyExists && !action.random_token.empty()) {
     report.outcome = Outcome::kAdopted;
   } else if (created.error().code() == ErrorCode::kAlreadyExists) {
-    report = adopt(action, object, stop);
+    body = action.body.make();
+    report = body ? adopt(action, Object(*std::move(body)), stop) : failed(body.error());
   } else {
     report = failed(created.error());
   }
-  report.bytes = text_size(object.json());
+  report.bytes = bytes;
   return report;
 }
 

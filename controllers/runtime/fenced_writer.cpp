@@ -35,10 +35,10 @@ client::CreateOptions FencedWriter::fenced(client::CreateOptions options) const 
   return options;
 }
 
-Result<Object> FencedWriter::create(const ResourceType& type, const Object& object,
-                                    const client::CreateOptions& options, std::stop_token stop) {
+Result<Object> FencedWriter::create(const ResourceType& type, Object object, const client::CreateOptions& options,
+                                    std::stop_token stop) {
   RETURN_IF_ERROR(check());
-  return writer_.create(type, object, fenced(options), std::move(stop));
+  return writer_.create(type, std::move(object), fenced(options), std::move(stop));
 }
 
 Result<Object> FencedWriter::patch(const ResourceType& type, const ObjectKey& key, client::PatchType patch_type,

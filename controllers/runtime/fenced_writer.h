@@ -24,7 +24,7 @@ class FencedWriter final : public client::Writer {
   FencedWriter(client::Writer& writer, LeaseLeft lease_left) : writer_(writer), lease_left_(std::move(lease_left)) {}
 
   // These also return Cancelled when this replica no longer leads.
-  Result<Object> create(const ResourceType& type, const Object& object, const client::CreateOptions& options,
+  Result<Object> create(const ResourceType& type, Object object, const client::CreateOptions& options,
                         std::stop_token stop) override;
   Result<Object> patch(const ResourceType& type, const ObjectKey& key, client::PatchType patch_type, const Json& body,
                        const client::PatchOptions& options, std::stop_token stop) override;

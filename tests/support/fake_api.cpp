@@ -53,7 +53,7 @@ Result<std::unique_ptr<client::WatchStream>> FakeApi::watch(const ResourceType& 
   return std::make_unique<client::WatchStream>(std::make_unique<FeedStream>(feed));
 }
 
-Result<Object> FakeApi::create(const ResourceType& type, const Object& object, const client::CreateOptions& options,
+Result<Object> FakeApi::create(const ResourceType& type, Object object, const client::CreateOptions& options,
                                std::stop_token stop) {
   const Call call{"create", type, object.key(), object.json()};
   if (const auto error = begin(call, stop)) return *error;

@@ -40,7 +40,7 @@ class FakeApi : public client::Reader, public client::Writer {
                                 std::stop_token stop) override;
   Result<std::unique_ptr<client::WatchStream>> watch(const ResourceType& type, const client::WatchOptions& options,
                                                      std::stop_token stop) override;
-  Result<Object> create(const ResourceType& type, const Object& object, const client::CreateOptions& options,
+  Result<Object> create(const ResourceType& type, Object object, const client::CreateOptions& options,
                         std::stop_token stop) override;
   Result<Object> patch(const ResourceType& type, const ObjectKey& key, client::PatchType patch_type, const Json& body,
                        const client::PatchOptions& options, std::stop_token stop) override;

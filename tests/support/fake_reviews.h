@@ -24,7 +24,7 @@ class FakeReviews final : public client::Writer {
   std::optional<Error> error = {};                             ///< The answer to every review.
   std::function<void(const std::stop_token&)> on_review = {};  ///< Called before each answer.
 
-  Result<Object> create(const ResourceType& type, const Object& object, const client::CreateOptions&,
+  Result<Object> create(const ResourceType& type, Object object, const client::CreateOptions&,
                         std::stop_token stop) override {
     {
       const MutexLock lock(mutex_);

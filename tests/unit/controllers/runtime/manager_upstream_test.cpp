@@ -20,7 +20,7 @@ const ObjectKey kUpstreamLease{"upstream", "widget-leader"};
 
 class ApiWithReviews final : public FakeApi {
  public:
-  Result<Object> create(const ResourceType& type, const Object& object, const client::CreateOptions& options,
+  Result<Object> create(const ResourceType& type, Object object, const client::CreateOptions& options,
                         std::stop_token stop) override {
     if (type.group == "authorization.k8s.io") return reviews.create(type, object, options, std::move(stop));
     return FakeApi::create(type, object, options, std::move(stop));
