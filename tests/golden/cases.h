@@ -1,6 +1,6 @@
 // The cases of a golden test: folders, each with an input and the expected output.
 //
-// TPUSLICE_GOLDEN=update writes the actual output; read the difference before committing it.
+// TPUSLICE_GOLDEN=update (`make golden`) writes the actual output; read the difference before committing it.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "api/base/file.h"
+#include "tests/golden/short_form.h"
 
 namespace tpuslice::golden {
 
@@ -34,14 +35,22 @@ inline std::string name_of(const testing::TestParamInfo<std::string>& test) {
   return name;
 }
 
-/// Compares `now` with the file, or writes it.
-inline void expect_as_written(const std::string& now, const std::filesystem::path& file) {
+/// Compares `now` with the documents of the file, or writes them.
+inline void expect_as_written(const std::vector<Json>& now, const std::filesystem::path& file) {
+  const std::string text = print(shorten(now));
+  const Result<std::vector<Json>> read_back = parse(text);
+  ASSERT_TRUE(read_back.ok()) << read_back.error().message();
+  ASSERT_EQ(print(expand(*read_back)), print(now)) << "the short form lost a value";
   const char* mode = std::getenv("TPUSLICE_GOLDEN");  // NOLINT(concurrency-mt-unsafe): single-threaded
   if (mode != nullptr && std::string_view(mode) == "update") {
-    std::ofstream(file) << now;
+    std::ofstream(file) << text;
     return;
   }
-  EXPECT_EQ(now, read_file(file.string()).value_or("")) << "TPUSLICE_GOLDEN=update writes " << file;
+  const std::string written = read_file(file.string()).value_or("");
+  const Result<std::vector<Json>> expected = parse(written);
+  ASSERT_TRUE(expected.ok()) << file << ": " << expected.error().message();
+  ASSERT_EQ(print(now), print(expand(*expected))) << "values differ; `make golden` writes " << file;
+  EXPECT_EQ(text, written) << "only the form differs; `make golden` writes " << file;
 }
 
 }  // namespace tpuslice::golden
