@@ -61,7 +61,8 @@ void force_deletion(const JobView& job, Changes& changes) {
       "finalizers",
       job.key.name, format_rfc3339(*job.deletion));
   changes.add(Step::kDeletes, {delete_job(job, Propagation::kBackground)},
-              {.on_success = {{EventType::kWarning, "JobDeletionStuck", "Reconciling", text}}});
+              {.on_success = {{EventType::kWarning, "JobDeletionStuck", "Reconciling", text}},
+               .on_failure = {{EventType::kWarning, "JobDeletionStuck", "Reconciling", text + "; that failed:"}}});
   changes.reasons.push_back(std::move(text));
 }
 

@@ -1,6 +1,8 @@
 #include "controllers/plan/failed_writes.h"
 
 #include <algorithm>
+#include <map>
+#include <memory>
 #include <set>
 #include <utility>
 
@@ -29,6 +31,35 @@ Duration backoff_of(const FailedWrite& write) {
   if (!write.keeps_failing()) return exponential_backoff(write.failures, kFirstRetry, cap);
   const int tolerated = is_refusal(write.code) ? 0 : FailedWrites::kToleratedFailures;
   return exponential_backoff(write.failures - tolerated, kFirstBackoff, cap);
+}
+
+using EventsPtr = std::shared_ptr<const ActionEvents>;
+
+/// The number of actions that share events.
+std::map<EventsPtr, std::size_t> count_by_events(const Plan& plan) {
+  std::map<EventsPtr, std::size_t> counts;
+  for (const Stage& stage : plan.stages) {
+    for (const Action& action : stage.actions) {
+      if (action.events != nullptr) ++counts[action.events];
+    }
+  }
+  return counts;
+}
+
+/// An event says that actions have succeeded, so it is not sent while one of those in `wanted` is held back.
+void drop_success_of_held(const std::map<EventsPtr, std::size_t>& wanted, Plan& plan) {
+  std::map<EventsPtr, EventsPtr> reduced;
+  for (const auto& [events, count] : count_by_events(plan)) {
+    if (count == wanted.at(events)) continue;
+    ActionEvents without = *events;
+    without.on_success.clear();
+    reduced[events] = std::make_shared<const ActionEvents>(std::move(without));
+  }
+  for (Stage& stage : plan.stages) {
+    for (Action& action : stage.actions) {
+      if (const auto found = reduced.find(action.events); found != reduced.end()) action.events = found->second;
+    }
+  }
 }
 
 }  // namespace
@@ -109,6 +140,7 @@ bool FailedWrites::refuses_patches(const ObjectKey& object, std::string_view uid
 
 void FailedWrites::hold_back(Plan& plan, Timestamp now) const {
   if (writes_.empty()) return;
+  const std::map<EventsPtr, std::size_t> wanted = count_by_events(plan);
   std::set<std::pair<std::string, ObjectKey>> held;
   std::size_t left = 0;
   for (std::size_t i = 0; i < plan.stages.size(); ++i) {
@@ -133,6 +165,7 @@ void FailedWrites::hold_back(Plan& plan, Timestamp now) const {
   }
   std::erase_if(plan.stages, [](const Stage& stage) { return stage.actions.empty(); });
   if (left == 0) plan.events.clear();
+  drop_success_of_held(wanted, plan);
 }
 
 void FailedWrites::forget_unused(Timestamp now) {

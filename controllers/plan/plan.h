@@ -107,7 +107,7 @@ struct ActionEvents {
   /// After one of these actions failed: ", <error of the server>" is added to the message, or " <error of the server>"
   /// if it ends with a colon; of several errors the first.
   std::vector<EventIntent> on_failure;
-  std::vector<Measurement> measurements;  ///< After all these actions have succeeded.
+  std::vector<Measurement> measurements;  ///< After at least one of these actions has succeeded.
 };
 
 /// One write.

@@ -200,7 +200,7 @@ void Controller::measure(const plan::Plan& plan, const ExecutionReport& report) 
     }
   };
   for (const EventsReport& done : report.events(plan)) {
-    if (done.succeeded) std::ranges::for_each(done.events->measurements, record);
+    if (done.began) std::ranges::for_each(done.events->measurements, record);
   }
   std::ranges::for_each(plan.measurements, record);
 }

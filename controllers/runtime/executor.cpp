@@ -122,6 +122,7 @@ std::vector<EventsReport> ExecutionReport::events(const plan::Plan& plan) const 
       if (is_new) out.push_back({action.events});
       EventsReport& report = out[place->second];
       const ActionReport& done = stages[i][j];
+      report.began = report.began || runtime::succeeded(done.outcome);
       report.succeeded = report.succeeded && runtime::succeeded(done.outcome);
       if (!action.optional && !report.error && done.error && is_failure(*done.error)) report.error = done.error;
     }

@@ -45,6 +45,7 @@ struct ActionReport {
 /// What became of the actions that share `events`.
 struct EventsReport {
   std::shared_ptr<const plan::ActionEvents> events;
+  bool began = false;          ///< One of them succeeded.
   bool succeeded = true;       ///< All of them did.
   std::optional<Error> error;  ///< The first of them that failed for another reason than a conflict.
 };

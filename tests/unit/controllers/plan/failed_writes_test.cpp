@@ -206,13 +206,29 @@ TEST_F(FailedWritesTest, HoldBackWhatDependsOnThem) {
 TEST_F(FailedWritesTest, LeaveNoEventsOfAPlanThatSendsNothing) {
   fail(removal("a"), kForbidden);
   Plan plan;
-  plan.events.push_back({EventType::kNormal, "SliceTornDown", "TearDownSlice", "x", std::nullopt});
+  plan.events.push_back({EventType::kNormal, "SliceTornDown", "TearDownSlice", "x"});
   plan.stages = {{{condition("a")}}, {{removal("a"), removal("b")}, true}};
   EXPECT_THAT(held(plan, 1ms).events, SizeIs(1));
   plan.stages[1].actions.pop_back();
   const Plan nothing = held(plan, 1ms);
   EXPECT_THAT(nothing.stages, IsEmpty());
   EXPECT_THAT(nothing.events, IsEmpty());
+}
+
+TEST_F(FailedWritesTest, HoldBackTheEventThatSaysThatTheySucceeded) {
+  fail(removal("a"), kForbidden);
+  Plan plan;
+  const auto shared = std::make_shared<const ActionEvents>(
+      ActionEvents{.on_success = {{EventType::kNormal, "SliceTornDown", "TearDownSlice", "all pods are deleted"}},
+                   .on_failure = {{EventType::kWarning, "SliceTornDown", "TearDownSlice", "not all"}}});
+  plan.stages = {{{removal("a"), removal("b")}, true}, {{removal("c")}}};
+  for (Action& action : plan.stages[0].actions) action.events = shared;
+  const Plan sent = held(plan, 1ms);
+  ASSERT_THAT(left(sent), ElementsAre("b"));
+  EXPECT_THAT(sent.stages[0].actions[0].events->on_success, IsEmpty());
+  EXPECT_THAT(sent.stages[0].actions[0].events->on_failure, SizeIs(1));
+  plan.stages[0].actions.erase(plan.stages[0].actions.begin());
+  EXPECT_EQ(held(plan, 1ms).stages[0].actions[0].events, shared);
 }
 
 }  // namespace

@@ -111,6 +111,20 @@ TEST_F(ActionEventsTest, OfBatchesReportTheFailureOfOne) {
   EXPECT_TRUE(api_.find(kPods, {"default", "a"})) << "the first batch is one action";
 }
 
+TEST_F(ActionEventsTest, OfSeveralActionsCountOnceOneSucceeded) {
+  const std::vector<plan::Action> actions = create_all({"a", "b"});
+  fail({{"b", ErrorCode::kForbidden}});
+  apply({{actions, true}});
+  plan::Plan plan;
+  plan.stages = {{actions, true}};
+  EXPECT_TRUE(report_.events(plan).front().began);
+  EXPECT_FALSE(report_.events(plan).front().succeeded);
+  fail({{"a", ErrorCode::kForbidden}, {"b", ErrorCode::kForbidden}});
+  ASSERT_TRUE(api_.remove(kPods, {"default", "a"}, {}, {}).ok());
+  apply({{actions, true}});
+  EXPECT_FALSE(report_.events(plan).front().began);
+}
+
 TEST_F(ActionEventsTest, AreNotSentForAConflict) {
   fail({{"b", ErrorCode::kConflict}});
   EXPECT_THAT(apply({{{create("a"), create("b")}}}), ElementsAre("w Created: a", "w Always: message"));
