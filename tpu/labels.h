@@ -52,10 +52,12 @@ inline constexpr std::string_view kMutatedBy = "tpuslice.dev/mutated-by";
 inline constexpr std::string_view kMutatedByJobTemplate = "job-template";
 /// When host 0 may be placed before the others exist; absent: never.
 inline constexpr std::string_view kSliceStart = "tpuslice.dev/slice-start";
-inline constexpr std::string_view kFirstHostFirst =
-    "first-host-first";  ///< Its controller creates the others after host 0.
-inline constexpr std::string_view kFirstHostAlone = "first-host-alone";  ///< Its controller may wait for host 0.
-/// The controller, a StatefulSet, may wait for each host before it creates the next, and recreates hosts that are lost.
+/// At once: the controller waits until host 0 has a node before it creates the other hosts.
+inline constexpr std::string_view kFirstHostFirst = "first-host-first";
+/// If no other host is created for a while: the controller may wait until host 0 runs.
+inline constexpr std::string_view kFirstHostAlone = "first-host-alone";
+/// As kFirstHostAlone: the controller, a StatefulSet, may wait for each host before it creates the next. It recreates
+/// hosts that are lost.
 inline constexpr std::string_view kHostByHost = "host-by-host";
 /// Slices of one namespace with the same value start together or not at all.
 inline constexpr std::string_view kSliceGang = "tpuslice.dev/slice-gang";

@@ -281,6 +281,18 @@ bool is_other_uid(const Error& error) {
   return error.code() == ErrorCode::kInvalid && std::ranges::find(error.fields(), kUidField) != error.fields().end();
 }
 
+std::string missing_service_account(const Error& error) {
+  constexpr std::string_view kBegin = "error looking up service account ";
+  constexpr std::string_view kName = ": serviceaccount \"";
+  constexpr std::string_view kEnd = "\" not found";
+  const std::string_view text = error.message();
+  const std::size_t begin = text.find(kBegin);
+  const std::size_t name = text.find(kName, begin);
+  const std::size_t end = text.find(kEnd, name);
+  if (end == std::string_view::npos) return {};
+  return std::string(text.substr(name + kName.size(), end - name - kName.size()));
+}
+
 bool is_resource_version_too_large(const Error& error) { return error.reason() == kTooLarge; }
 
 }  // namespace tpuslice::client

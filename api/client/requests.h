@@ -114,6 +114,11 @@ struct DeleteOptions {
 /// True if the server refused a change of the uid, which is immutable: the object is another one.
 [[nodiscard]] bool is_other_uid(const Error& error);
 
+/// Name of the service account without which the server refused a pod; empty for other errors. Only the text of the
+/// server's admission plugin ServiceAccount names it: error looking up service account a/b: serviceaccount "b" not
+/// found.
+[[nodiscard]] std::string missing_service_account(const Error& error);
+
 /// True if the server has not yet reached the asked resourceVersion: list without one.
 [[nodiscard]] bool is_resource_version_too_large(const Error& error);
 

@@ -28,8 +28,12 @@ struct ResourceType {
 /// The built-in resources this program touches. A workload kind declares its own beside its controller.
 inline constexpr ResourceType kPods{"", "v1", "Pod", "pods"};
 inline constexpr ResourceType kServices{"", "v1", "Service", "services"};
+inline constexpr ResourceType kConfigMaps{"", "v1", "ConfigMap", "configmaps"};
+inline constexpr ResourceType kVolumeClaims{"", "v1", "PersistentVolumeClaim", "persistentvolumeclaims"};
+inline constexpr ResourceType kPodTemplates{"", "v1", "PodTemplate", "podtemplates"};
 inline constexpr ResourceType kJobs{"batch", "v1", "Job", "jobs"};
 inline constexpr ResourceType kStatefulSets{"apps", "v1", "StatefulSet", "statefulsets"};
+inline constexpr ResourceType kControllerRevisions{"apps", "v1", "ControllerRevision", "controllerrevisions"};
 inline constexpr ResourceType kNodes{"", "v1", "Node", "nodes", false};
 inline constexpr ResourceType kNamespaces{"", "v1", "Namespace", "namespaces", false};
 inline constexpr ResourceType kSecrets{"", "v1", "Secret", "secrets"};

@@ -7,13 +7,12 @@
 #include "controllers/jobset/rules/spec.h"
 #include "controllers/plan/waiting_conditions.h"
 #include "controllers/plan/whole.h"
-#include "tpu/labels.h"
 
 namespace tpuslice::jobset {
 
 std::vector<ObjectKey> jobset_of_waiting_pod(const PodView& pod) {
   const std::string& jobset = pod.label(kJobSetName);
-  if (jobset.empty() || !tpu::is_waiting(pod)) return {};
+  if (jobset.empty() || !plan::is_waiting(pod)) return {};
   return {{pod.key.namespace_name, jobset}};
 }
 

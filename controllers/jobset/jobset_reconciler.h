@@ -12,7 +12,7 @@
 
 namespace tpuslice::jobset {
 
-/// The JobSet of a pod that waits (see tpu::is_waiting()); none for other pods.
+/// The JobSet of a pod that waits (see plan::is_waiting()); none for other pods.
 [[nodiscard]] std::vector<ObjectKey> jobset_of_waiting_pod(const PodView& pod);
 /// Index function: the same as "<namespace>/<name>".
 [[nodiscard]] std::optional<std::string> jobset_name_of_waiting_pod(const PodView& pod);

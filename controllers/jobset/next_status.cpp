@@ -217,8 +217,8 @@ void set_own_conditions(const JobSetState& state, const Decisions& decisions, Js
 }
 
 /// The progress from the Job controller's pod counts.
-tpu::PodProgress pod_progress(const JobSetState& state, const Decisions& decisions) {
-  using Phase = tpu::PodProgress::Phase;
+plan::PodProgress pod_progress(const JobSetState& state, const Decisions& decisions) {
+  using Phase = plan::PodProgress::Phase;
   if (decisions.finishes()) return {.phase = Phase::kFinished};
   if (state.spec.suspended) return {.phase = Phase::kSuspended};
   const auto& active = state.children.active;
@@ -236,8 +236,8 @@ JobSetStatus next_status(const JobSetState& state, const Decisions& decisions, p
   status.jobs = state.counts;
   set_upstream_conditions(state, decisions, status, changes);
   set_own_conditions(state, decisions, status.conditions, changes);
-  tpu::update_waiting_conditions(state.seen.waiting, pod_progress(state, decisions), state.spec.generation,
-                                 state.seen.now, status.conditions);
+  plan::update_waiting_conditions(state.seen.waiting, pod_progress(state, decisions), state.spec.generation,
+                                  state.seen.now, status.conditions);
   plan::set_observed_generation(status.conditions, state.spec.generation);
   return status;
 }
@@ -257,8 +257,8 @@ JobSetStatus refused_status(const JobSetState& state, const Problem& refusal, pl
     plan::set_own_condition(status.conditions, type, {"NotAccepted", "the spec is refused"}, "", state.spec.generation,
                             state.seen.now);
   }
-  tpu::update_waiting_conditions({}, {tpu::PodProgress::Phase::kRefused}, state.spec.generation, state.seen.now,
-                                 status.conditions);
+  plan::update_waiting_conditions({}, {plan::PodProgress::Phase::kRefused}, state.spec.generation, state.seen.now,
+                                  status.conditions);
   plan::set_observed_generation_unless_true(status.conditions, state.spec.generation);
   return status;
 }

@@ -39,24 +39,27 @@ Counts count(const StatusInput& input) {
   return out;
 }
 
-struct Phase {
+/// A condition of upstream about progress, as it is while True.
+struct ProgressCondition {
   std::string_view type;
   std::string_view reason;
   std::string_view message;
 };
-constexpr Phase kAllReady{kAvailable, "AllGroupsReady", "All replicas are ready"};
-constexpr Phase kUpdating{kUpdateInProgress, "GroupsUpdating", "Rolling Upgrade is in progress"};
-constexpr Phase kGroupsProgressing{kProgressing, "GroupsProgressing", "Replicas are progressing"};
+constexpr ProgressCondition kAllReady{kAvailable, "AllGroupsReady", "All replicas are ready"};
+constexpr ProgressCondition kUpdating{kUpdateInProgress, "GroupsUpdating", "Rolling Upgrade is in progress"};
+constexpr ProgressCondition kGroupsProgressing{kProgressing, "GroupsProgressing", "Replicas are progressing"};
 
 /// Upstream's conditions: absent until they are True for the first time; then a False one keeps reason and message.
-class Phases {
+class ProgressConditions {
  public:
-  Phases(Json& conditions, const StatusInput& input) : conditions_(conditions), input_(input) {}
+  ProgressConditions(Json& conditions, const StatusInput& input) : conditions_(conditions), input_(input) {}
 
-  void set_true(const Phase& phase) { set(phase.type, "True", phase.reason, phase.message); }
-  void set_false(const Phase& phase) {
-    if (const Json* before = find_condition(conditions_, phase.type)) {
-      set(phase.type, "False", string_at(*before, {"reason"}), string_at(*before, {"message"}));
+  void set_true(const ProgressCondition& condition) {
+    set(condition.type, "True", condition.reason, condition.message);
+  }
+  void set_false(const ProgressCondition& condition) {
+    if (const Json* before = find_condition(conditions_, condition.type)) {
+      set(condition.type, "False", string_at(*before, {"reason"}), string_at(*before, {"message"}));
     }
   }
   /// Whether a status or the generation changed.
@@ -74,23 +77,23 @@ class Phases {
   bool changed_ = false;
 };
 
-/// Returns the phase that events are about.
-Phase set_phases(const Counts& counts, int replicas, Phases& phases) {
+/// Returns the condition that the event is about.
+ProgressCondition set_progress(const Counts& counts, int replicas, ProgressConditions& conditions) {
   if (!counts.updating && counts.settled == replicas) {
-    phases.set_false(kUpdating);
-    phases.set_false(kGroupsProgressing);
-    phases.set_true(kAllReady);
+    conditions.set_false(kUpdating);
+    conditions.set_false(kGroupsProgressing);
+    conditions.set_true(kAllReady);
     return kAllReady;
   }
-  phases.set_false(kAllReady);
-  if (counts.updating) phases.set_true(kUpdating);
-  phases.set_true(kGroupsProgressing);
+  conditions.set_false(kAllReady);
+  if (counts.updating) conditions.set_true(kUpdating);
+  conditions.set_true(kGroupsProgressing);
   return counts.updating ? kUpdating : kGroupsProgressing;
 }
 
 /// Progress of the pods of groups below spec.replicas.
-tpu::PodProgress pod_progress(const StatusInput& input) {
-  tpu::PodProgress out{.all_created = true, .all_started = true};
+plan::PodProgress pod_progress(const StatusInput& input) {
+  plan::PodProgress out{.all_created = true, .all_started = true};
   const auto started = [](const PodPtr& pod) { return pod->phase != PodPhase::kPending; };
   int complete = 0;
   for (const Group& group : input.groups) {
@@ -141,15 +144,15 @@ Json next_status(const Json& before, const StatusInput& input, plan::Changes& ch
   status["observedGeneration"] = input.spec.generation;
   status["hpaPodSelector"] = fmt::format("{}={},{}={}", kLwsName, input.spec.key.name, kLwsWorkerIndex, kLeaderIndex);
   Json conditions = array_at(status, {"conditions"});
-  Phases phases(conditions, input);
-  const Phase phase = set_phases(counts, input.spec.replicas, phases);
-  if (phases.changed()) {
-    changes.events.push_back(condition_changed(phase.reason, phase.message, counts.ready, input.spec.replicas));
+  ProgressConditions progress(conditions, input);
+  const ProgressCondition current = set_progress(counts, input.spec.replicas, progress);
+  if (progress.changed()) {
+    changes.events.push_back(condition_changed(current.reason, current.message, counts.ready, input.spec.replicas));
   }
   plan::set_accepted(conditions, {}, input.spec.generation, input.now);
   set_groups_healthy(conditions, input.spec, join(input.problems), input.now, changes);
-  tpu::update_waiting_conditions(pods_of(input.groups), pod_progress(input), input.spec.generation, input.now,
-                                 conditions);
+  plan::update_waiting_conditions(pods_of(input.groups), pod_progress(input), input.spec.generation, input.now,
+                                  conditions);
   plan::set_observed_generation(conditions, input.spec.generation);
   status["conditions"] = std::move(conditions);
   return status;
@@ -166,7 +169,7 @@ Json refused_status(const Json& before, const LeaderWorkerSetSpec& spec, const P
     plan::set_own_condition(conditions, kGroupsHealthy, {"NotAccepted", "the spec is refused"}, {}, spec.generation,
                             now);
   }
-  tpu::update_waiting_conditions({}, {tpu::PodProgress::Phase::kRefused}, spec.generation, now, conditions);
+  plan::update_waiting_conditions({}, {plan::PodProgress::Phase::kRefused}, spec.generation, now, conditions);
   plan::set_observed_generation_unless_true(conditions, spec.generation);
   status["conditions"] = std::move(conditions);
   return status;
@@ -186,7 +189,7 @@ Json blocked_status(const Json& before, const LeaderWorkerSetSpec& spec, const P
   Json conditions = array_at(status, {"conditions"});
   plan::set_accepted(conditions, {}, spec.generation, now);
   plan::set_own_condition(conditions, kGroupsHealthy, problem, {}, spec.generation, now);
-  tpu::update_waiting_conditions({}, {}, spec.generation, now, conditions);
+  plan::update_waiting_conditions({}, {}, spec.generation, now, conditions);
   plan::set_observed_generation_unless_true(conditions, spec.generation);
   status["observedGeneration"] = spec.generation;
   status["conditions"] = std::move(conditions);

@@ -147,10 +147,10 @@ void AcceleratorCache::vacate_domains(CachedSlice& cached) {
 
 void AcceleratorCache::add_to_lists(const CachedSlice& cached) {
   const Slice& slice = cached.slice;
-  if (cached.state.phase == Phase::kPlaced) {
+  if (cached.state.phase == SlicePhase::kPlaced) {
     placed_.by_key.emplace(slice.key, &slice);
     if (!slice.gang.empty()) ++placed_.gangs[{slice.key.namespace_name, slice.gang}];
-  } else if (cached.state.phase != Phase::kIdle) {
+  } else if (cached.state.phase != SlicePhase::kIdle) {
     unplaced_.insert(&cached);
   }
 }

@@ -9,8 +9,6 @@
 
 namespace tpuslice::placement {
 
-inline constexpr ResourceType kConfigMaps{"", "v1", "ConfigMap", "configmaps"};
-
 struct MetadataView {
   ObjectKey key;
   std::string uid;

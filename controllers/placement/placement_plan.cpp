@@ -22,8 +22,8 @@ struct Classified {
 };
 
 /// Some of its pods were created without a gate, so the gated ones cannot be placed.
-bool is_partly_gated(const Slice& slice, Phase phase) {
-  return phase == Phase::kUngated &&
+bool is_partly_gated(const Slice& slice, SlicePhase phase) {
+  return phase == SlicePhase::kUngated &&
          std::ranges::any_of(slice.live(), [](const PodPtr& pod) { return is_gated(*pod); });
 }
 
@@ -35,13 +35,13 @@ Classified classify(const AcceleratorCache& cache, Timestamp now, const Placemen
     const SliceState& state = each->state;
     if (state.changes_at) set_earlier(out.changes_at, *state.changes_at);
     std::string reason;
-    if (state.phase == Phase::kReady) {
+    if (state.phase == SlicePhase::kReady) {
       if (!slice.topology_key.empty()) {
         out.request.ready.push_back(&slice);
         continue;
       }
       reason = fmt::format("its topology key is not supported, use {}", fmt::join(options.topology_keys, " or "));
-    } else if (state.phase == Phase::kForming || is_partly_gated(slice, state.phase)) {
+    } else if (state.phase == SlicePhase::kForming || is_partly_gated(slice, state.phase)) {
       reason = state.reason;
     } else {
       continue;

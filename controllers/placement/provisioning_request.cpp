@@ -146,8 +146,8 @@ class ProvisioningRequests final : public ScaleUpMeans {
     out.kept = !is_over && request.provisioning_class == options_.provisioning_class;
     if (!out.kept) return;
     const bool unsuccessful = !ended && now_ >= due;
-    out.outcome = ended ? Outcome::kEnded : unsuccessful ? Outcome::kUnsuccessful : Outcome::kOpen;
-    if (out.outcome == Outcome::kOpen) out.unsuccessful_at = due;
+    out.state = ended ? ScaleUpState::kEnded : unsuccessful ? ScaleUpState::kUnsuccessful : ScaleUpState::kOpen;
+    if (out.state == ScaleUpState::kOpen) out.unsuccessful_at = due;
     if (ended || (request.provisioned && !unsuccessful)) out.changes_at = due;
     if (is_wanted) out.note = note_of(request, *waiting.slice);
   }

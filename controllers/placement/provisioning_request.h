@@ -16,7 +16,6 @@ namespace tpuslice::placement {
 
 inline constexpr ResourceType kProvisioningRequests{"autoscaling.x-k8s.io", "v1", "ProvisioningRequest",
                                                     "provisioningrequests"};
-inline constexpr ResourceType kPodTemplates{"", "v1", "PodTemplate", "podtemplates"};
 
 /// Classes that the cluster autoscaler and GKE document.
 inline constexpr std::string_view kCheckCapacityClass = "check-capacity.autoscaling.x-k8s.io";

@@ -60,8 +60,8 @@ class ScaleUpPlanner {
     if (each.changes_at) set_earlier(plan_.changes_at, *each.changes_at);
     if (!each.kept || !is_first) return remove(each);
     const WaitingSlice& waiting = *by_slice_.at(each.slice);
-    bounds_.count(waiting, each.outcome);
-    if (each.outcome == Outcome::kUnsuccessful) unsuccessful_.push_back(&each);
+    bounds_.count(waiting, each.state);
+    if (each.state == ScaleUpState::kUnsuccessful) unsuccessful_.push_back(&each);
     if (each.unsuccessful_at) set_earlier(next_unsuccessful_, *each.unsuccessful_at);
     if (!each.note.empty()) plan_.notes[waiting.slice] = each.note;
   }
@@ -83,7 +83,7 @@ class ScaleUpPlanner {
       }
       if (!asking_.contains(waiting.slice->key)) missing.push_back(&waiting);
     }
-    if (missing.empty() || !has_room(missing)) return;
+    if (missing.empty() || !may_ask(missing)) return;
     for (std::size_t excess = bounds_.take_excess(missing.size()); excess > 0; --excess) {
       remove(*unsuccessful_.back());
       unsuccessful_.pop_back();
@@ -91,12 +91,12 @@ class ScaleUpPlanner {
     for (const WaitingSlice* waiting : missing) create(*waiting);
   }
 
-  /// Whether the slices of one gang may ask for nodes within the bounds. If not, their notes say so, and there may be
-  /// room once the next one is unsuccessful.
-  bool has_room(const std::vector<const WaitingSlice*>& gang) {
-    const Room room = bounds_.room_for(gang);
-    if (room == Room::kYes) return true;
-    if (room == Room::kNotYet && next_unsuccessful_) set_earlier(plan_.changes_at, *next_unsuccessful_);
+  /// Whether the slices of one gang may ask for nodes within the bounds. If not, their notes say so, and they are
+  /// considered again once the next scale-up is unsuccessful.
+  bool may_ask(const std::vector<const WaitingSlice*>& gang) {
+    const MayAsk answer = bounds_.may_ask(gang);
+    if (answer == MayAsk::kYes) return true;
+    if (answer == MayAsk::kNotYet && next_unsuccessful_) set_earlier(plan_.changes_at, *next_unsuccessful_);
     for (const WaitingSlice* waiting : gang) {
       plan_.notes[waiting->slice] =
           fmt::format("; no nodes are asked for, as that takes more than --max-scouts={}", options_.max_scale_ups);

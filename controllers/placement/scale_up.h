@@ -26,8 +26,8 @@ struct ScaleUpOptions {
   std::string namespace_name;           ///< Namespace of the scouts.
   std::string provisioning_class = {};  ///< Class of provisioning requests; empty: none are made.
   std::string image = "registry.k8s.io/pause:3.10.1";
-  /// Scouts with equivalent node requirements, and of one namespace (scale_up_bounds.h); likewise provisioning
-  /// requests.
+  /// Maximum of scouts with equivalent node requirements, and of one namespace; the same maximum holds for provisioning
+  /// requests (scale_up_bounds.h).
   std::size_t max_scale_ups = 50;
   /// A scout without a node for this long counts as unsuccessful: it is kept, but is deleted first at the limit.
   /// So is a provisioning request that is not provisioned this long after its creation, or whose slice has no domain
@@ -54,8 +54,8 @@ struct ExistingScaleUp {
   std::optional<Timestamp> created;
   ObjectKey slice;  ///< For which it asks.
   bool terminating = false;
-  bool kept = false;                              ///< Else it is deleted. If so:
-  Outcome outcome = Outcome::kOpen;               ///< How it counts.
+  bool kept = false;  ///< Else it is deleted. If so:
+  ScaleUpState state = ScaleUpState::kOpen;
   std::optional<Timestamp> unsuccessful_at = {};  ///< When it will count as unsuccessful.
   std::optional<Timestamp> changes_at = {};       ///< When one of the above changes without a watch event.
   std::string note = {};                          ///< Added to the waiting reason of its slice.

@@ -5,22 +5,25 @@
 namespace tpuslice::placement {
 namespace {
 
-constexpr std::size_t kOfAccelerator = 10;  // Times the maximum.
+// Times the maximum.
+constexpr std::size_t kOpenOfAccelerator = 10;
+constexpr std::size_t kOfAccelerator = 20;
 
 }  // namespace
 
-std::size_t ScaleUpBounds::limit() const { return kOfAccelerator * max_; }
+std::size_t ScaleUpBounds::max_open() const { return kOpenOfAccelerator * max_; }
+std::size_t ScaleUpBounds::max_kept() const { return kOfAccelerator * max_; }
 
-void ScaleUpBounds::count(const WaitingSlice& waiting, Outcome outcome) {
+void ScaleUpBounds::count(const WaitingSlice& waiting, ScaleUpState state) {
   ++by_requirements_[waiting.lacks.get()];
   ++total_;
-  if (outcome == Outcome::kUnsuccessful) ++unsuccessful_;
-  if (outcome != Outcome::kOpen) return;
+  if (state == ScaleUpState::kUnsuccessful) ++unsuccessful_;
+  if (state != ScaleUpState::kOpen) return;
   ++open_;
   ++by_namespace_[waiting.slice->key.namespace_name];
 }
 
-Room ScaleUpBounds::room_for(const std::vector<const WaitingSlice*>& gang) const {
+MayAsk ScaleUpBounds::may_ask(const std::vector<const WaitingSlice*>& gang) const {
   const auto count_of = [](const auto& counts, const auto& key) {
     const auto found = counts.find(key);
     return found == counts.end() ? 0 : found->second;
@@ -29,17 +32,17 @@ Room ScaleUpBounds::room_for(const std::vector<const WaitingSlice*>& gang) const
   for (const WaitingSlice* waiting : gang) ++more[waiting->lacks.get()];
   const bool too_many_alike = std::ranges::any_of(
       more, [&](const auto& entry) { return count_of(by_requirements_, entry.first) + entry.second > max_; });
-  if (too_many_alike) return Room::kNo;
+  if (too_many_alike) return MayAsk::kNo;
   const std::string& space = gang.front()->slice->key.namespace_name;
   const bool too_many_of_namespace = count_of(by_namespace_, space) + gang.size() > max_;
-  const bool too_many_kept = total_ - unsuccessful_ + gang.size() > 2 * limit();
-  const bool too_many = too_many_of_namespace || open_ + gang.size() > limit() || too_many_kept;
-  return too_many ? Room::kNotYet : Room::kYes;
+  const bool too_many_kept = total_ - unsuccessful_ + gang.size() > max_kept();
+  const bool too_many = too_many_of_namespace || open_ + gang.size() > max_open() || too_many_kept;
+  return too_many ? MayAsk::kNotYet : MayAsk::kYes;
 }
 
 std::size_t ScaleUpBounds::take_excess(std::size_t more) {
-  if (total_ + more <= 2 * limit()) return 0;
-  const std::size_t excess = std::min(total_ + more - 2 * limit(), unsuccessful_);
+  if (total_ + more <= max_kept()) return 0;
+  const std::size_t excess = std::min(total_ + more - max_kept(), unsuccessful_);
   total_ -= excess;
   unsuccessful_ -= excess;
   return excess;

@@ -10,35 +10,42 @@
 
 namespace tpuslice::placement {
 
-/// Whether more may be created.
-enum class Room : std::uint8_t {
+/// Whether the slices of a gang may ask for nodes.
+enum class MayAsk : std::uint8_t {
   kYes,
   kNotYet,  ///< Not before another one is unsuccessful.
   kNo,
 };
 
-/// How one that exists counts.
-enum class Outcome : std::uint8_t {
-  kOpen,          ///< It may still bring nodes.
-  kUnsuccessful,  ///< Does not count for its namespace, and gives way to others.
-  kEnded,         ///< Failed for good. Counted like kUnsuccessful, but kept until its slice may ask again.
+/// Whether a scout or provisioning request that exists may still bring nodes.
+enum class ScaleUpState : std::uint8_t {
+  kOpen,          ///< It may.
+  kUnsuccessful,  ///< It has brought none in time, and gives way to others.
+  kEnded,         ///< It has failed for good, and is kept until its slice may ask again.
 };
 
-/// At most `max` have equivalent node requirements, or are of one namespace; ten times as many in all. Unsuccessful
-/// ones do not count for their namespace, and give way to others when there are twenty times as many; then nothing more
-/// is created before one of them may be deleted. Not thread-safe.
+/// The bounds of one accelerator:
+///
+/// - `max` with equivalent node requirements, in any state.
+/// - `max` open ones of one namespace, and ten times as many of all namespaces: one namespace does not use up what the
+///   others may ask for.
+/// - Twenty times `max` in all. Unsuccessful ones are kept up to here, since a slice does not ask again while its own
+///   exists; then the oldest are deleted for new ones. If all are open or have ended, nothing is created.
+///
+/// Not thread-safe.
 class ScaleUpBounds {
  public:
   explicit ScaleUpBounds(std::size_t max) : max_(max) {}
 
-  void count(const WaitingSlice& waiting, Outcome outcome = Outcome::kOpen);
+  void count(const WaitingSlice& waiting, ScaleUpState state = ScaleUpState::kOpen);
   /// The answer for all slices of a gang.
-  [[nodiscard]] Room room_for(const std::vector<const WaitingSlice*>& gang) const;
-  /// How many of Outcome::kUnsuccessful must be deleted before `more` are created; they are no longer counted.
+  [[nodiscard]] MayAsk may_ask(const std::vector<const WaitingSlice*>& gang) const;
+  /// How many of ScaleUpState::kUnsuccessful must be deleted before `more` are created; they are no longer counted.
   [[nodiscard]] std::size_t take_excess(std::size_t more);
 
  private:
-  [[nodiscard]] std::size_t limit() const;
+  [[nodiscard]] std::size_t max_open() const;
+  [[nodiscard]] std::size_t max_kept() const;
 
   const std::size_t max_;
   std::map<const NodeRequirements*, std::size_t> by_requirements_;

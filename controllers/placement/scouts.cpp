@@ -86,7 +86,7 @@ class Scouts final : public ScaleUpMeans {
     if (!scout.node_name.empty() || !scout.created) return;
     const Timestamp due = *scout.created + options_.timeout;
     if (now_ >= due) {
-      out.outcome = Outcome::kUnsuccessful;
+      out.state = ScaleUpState::kUnsuccessful;
       return;
     }
     out.unsuccessful_at = due;

@@ -77,7 +77,7 @@ bool FailedWrite::is_held(const Preconditions& preconditions, Timestamp now) con
 }
 
 void FailedWrites::record_failure(const Action& action, const Error& error, Timestamp now) {
-  if (action.optional || error.code() == ErrorCode::kCancelled) return;
+  if (action.best_effort || error.code() == ErrorCode::kCancelled) return;
   forget_unused(now);
   std::vector<FailedWrite>& of_object = writes_[action.key];
   auto write = std::ranges::find_if(of_object, [&](const FailedWrite& each) { return is_same_write(each, action); });
@@ -147,7 +147,7 @@ void FailedWrites::hold_back(Plan& plan, Timestamp now) const {
     Stage& stage = plan.stages[i];
     bool any = false;
     std::erase_if(stage.actions, [&](const Action& action) {
-      const FailedWrite* const failed = action.optional ? nullptr : find(action);
+      const FailedWrite* const failed = action.best_effort ? nullptr : find(action);
       if (failed == nullptr || !failed->is_held(action.preconditions, now)) return false;
       any = true;
       held.emplace(action.type.resource(), action.key);
@@ -159,7 +159,7 @@ void FailedWrites::hold_back(Plan& plan, Timestamp now) const {
   if (held.empty()) return;
   for (Stage& stage : plan.stages) {
     std::erase_if(stage.actions, [&](const Action& action) {
-      return action.optional && held.contains({action.type.resource(), action.key});
+      return action.best_effort && held.contains({action.type.resource(), action.key});
     });
     left += stage.actions.size();
   }

@@ -57,7 +57,7 @@ class FailedWrites {
   static constexpr std::size_t kMaxWrites = 4096;
   static constexpr std::size_t kMaxMessageBytes = 512;  ///< "..." follows the first bytes of a longer one.
 
-  /// Optional actions are ignored, as they accompany others, and so are cancelled ones.
+  /// Best-effort actions are ignored, as they accompany others, and so are cancelled ones.
   void record_failure(const Action& action, const Error& error, Timestamp now);
   void record_success(const Action& action);
 

@@ -47,7 +47,7 @@ Json to_json(const Action& action) {
       {"action", to_string(action.kind)}, {"resource", action.type.resource()}, {"object", action.key.to_string()}};
   if (!action.subresource.empty()) out["subresource"] = action.subresource;
   if (action.strategic) out["patchType"] = "strategic";
-  if (action.optional) out["optional"] = true;
+  if (action.best_effort) out["optional"] = true;
   if (!action.body.is_null()) {
     const Result<Json> body = action.body.make();
     out["body"] = body ? *body : Json("error: " + body.error().message());

@@ -119,7 +119,9 @@ struct Action {
   Preconditions preconditions;
   std::string subresource = {};  ///< Patch only: "status"; empty: the object itself.
   bool strategic = false;        ///< Patch only: the body is a strategic merge patch; not for custom resources.
-  bool optional = false;         ///< Best effort: if it fails, the plan goes on, and no failure is reported.
+  /// If it fails, the plan goes on, and no failure is reported. The next plan does not wait until its write is
+  /// observed.
+  bool best_effort = false;
   std::optional<std::int64_t> grace_seconds = {};  ///< Delete only; absent: the object's own.
   std::optional<Propagation> propagation = {};     ///< Delete only; absent: the client's, which is kBackground.
   std::string failure_reason;  ///< Reason of the condition set if this action fails: "FailedCreateWorkerPod".

@@ -12,9 +12,10 @@ namespace tpuslice::plan {
 
 /// Why the last plan of an object was not applied completely; an input of the next one.
 struct Failure {
-  std::string reason;   ///< Action::failure_reason of the first action that failed.
-  std::string message;  ///< The server's error.
-  Timestamp time = {};  ///< When it was observed.
+  std::string reason;                        ///< Action::failure_reason of the first action that failed.
+  std::string message;                       ///< The server's error.
+  Timestamp time = {};                       ///< When it was observed.
+  std::string missing_service_account = {};  ///< Name of the one without which a pod is refused; empty for others.
 };
 
 /// Time until a write that failed for `reason` is tried again, kRefusalRetry after the failure. nullopt if that has

@@ -10,7 +10,7 @@
 #include "tpu/labels.h"
 #include "tpu/placement.h"
 
-namespace tpuslice::tpu {
+namespace tpuslice::plan {
 namespace {
 
 using Phase = PodProgress::Phase;
@@ -81,9 +81,9 @@ void set_inactive(std::string_view type, Phase phase, const State& state, std::i
 
 /// Host 0 of a slice that is not placed, or a gated pod without TPUs.
 bool waits_for_placement(const PodView& pod) {
-  if (std::ranges::count(pod.scheduling->gates, kSliceGate) == 0) return false;
-  const auto host = pod.annotations.find(kSliceHost);
-  const std::string& index = host == pod.annotations.end() ? pod.label(kCompletionIndex) : host->second.str();
+  if (std::ranges::count(pod.scheduling->gates, tpu::kSliceGate) == 0) return false;
+  const auto host = pod.annotations.find(tpu::kSliceHost);
+  const std::string& index = host == pod.annotations.end() ? pod.label(tpu::kCompletionIndex) : host->second.str();
   return index.empty() || index == "0";
 }
 
@@ -111,7 +111,8 @@ State container_state(const Reasons& stuck, bool all_started, std::string_view b
 }  // namespace
 
 bool is_waiting(const PodView& pod) {
-  return !pod.terminating() && (!pod.stuck.empty() || pod.annotations.contains(kWaiting) || waits_for_placement(pod));
+  return !pod.terminating() &&
+         (!pod.stuck.empty() || pod.annotations.contains(tpu::kWaiting) || waits_for_placement(pod));
 }
 
 void update_waiting_conditions(const std::vector<std::shared_ptr<const PodView>>& pods, const PodProgress& progress,
@@ -128,9 +129,9 @@ void update_waiting_conditions(const std::vector<std::shared_ptr<const PodView>>
   for (const auto& pod : pods) {
     if (!is_waiting(*pod)) continue;
     if (waits_for_placement(*pod)) all_placed = false;
-    const auto reason = pod->annotations.find(kWaiting);
+    const auto reason = pod->annotations.find(tpu::kWaiting);
     if (reason != pod->annotations.end()) {
-      slices[std::string(name_in_slice_key(pod->label(kSlice)))] = reason->second;
+      slices[std::string(tpu::name_in_slice_key(pod->label(tpu::kSlice)))] = reason->second;
     }
     if (!pod->stuck.empty()) stuck["pod " + pod->key.name] = pod->stuck;
   }
@@ -144,4 +145,4 @@ void update_waiting_conditions(const std::vector<std::shared_ptr<const PodView>>
   move_to_end(conditions);
 }
 
-}  // namespace tpuslice::tpu
+}  // namespace tpuslice::plan

@@ -7,7 +7,7 @@
 
 #include "api/types/views.h"
 
-namespace tpuslice::tpu {
+namespace tpuslice::plan {
 
 /// Ours: True once every pod that the spec asks for exists and none of its multi-host slices waits for nodes. A
 /// workload without multi-host slices has it as well: True once its pods exist.
@@ -35,7 +35,7 @@ struct PodProgress {
 
 /// Sets both conditions. `pods` are those for which is_waiting() is true; others are ignored. The message names the
 /// first few slices and pods with their reasons: the waiting reason that the slice controller wrote (annotation
-/// kWaiting), and what the kubelet reports about containers.
+/// tpu::kWaiting), and what the kubelet reports about containers.
 void update_waiting_conditions(const std::vector<std::shared_ptr<const PodView>>& pods, const PodProgress& progress,
                                std::int64_t generation, Timestamp now, Json& conditions);
 
@@ -43,4 +43,4 @@ void update_waiting_conditions(const std::vector<std::shared_ptr<const PodView>>
 /// start.
 [[nodiscard]] bool is_waiting(const PodView& pod);
 
-}  // namespace tpuslice::tpu
+}  // namespace tpuslice::plan

@@ -275,8 +275,7 @@ void warn_of_missing_service_account(const RayClusterSpec& spec, const std::opti
                                      Changes& changes) {
   const std::string name = own_service_account(spec);
   if (!spec.autoscaling.enabled || name.empty() || !last_failure) return;
-  if (last_failure->reason != kFailedCreateHeadPod) return;
-  if (last_failure->message.find(fmt::format("serviceaccount \"{}\" not found", name)) == std::string::npos) return;
+  if (last_failure->reason != kFailedCreateHeadPod || last_failure->missing_service_account != name) return;
   changes.events.push_back(
       {EventType::kWarning, "AutoscalerServiceAccountNotFound", "Validate",
        fmt::format("Failed to reconcile RayCluster {}. ServiceAccount {} of the head Pod is not found: create it, or "

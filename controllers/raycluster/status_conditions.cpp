@@ -111,8 +111,8 @@ void set_children_ready(Json& conditions, const std::optional<Problem>& children
                           generation, now);
 }
 
-tpu::PodProgress pod_progress(const StatusInput& input) {
-  if (input.state.phase != SuspendPhase::kRunning) return {.phase = tpu::PodProgress::Phase::kSuspended};
+plan::PodProgress pod_progress(const StatusInput& input) {
+  if (input.state.phase != SuspendPhase::kRunning) return {.phase = plan::PodProgress::Phase::kSuspended};
   const auto live = [](const PodPtr& pod) { return !pod->terminating() && !pod->finished(); };
   const auto running = [&](const PodPtr& pod) { return live(pod) && pod->phase == PodPhase::kRunning; };
   const auto count = [&](const auto& filter) {
@@ -142,7 +142,7 @@ void update_refused(const RayClusterState& state, const Problem& refusal, Json& 
   if (find_condition(conditions, kChildrenReady) == nullptr) {
     set_children_ready(conditions, Problem{"NotAccepted", "the spec is refused"}, generation, seen.now);
   }
-  tpu::update_waiting_conditions({}, {tpu::PodProgress::Phase::kRefused}, generation, seen.now, conditions);
+  plan::update_waiting_conditions({}, {plan::PodProgress::Phase::kRefused}, generation, seen.now, conditions);
   plan::set_observed_generation_unless_true(conditions, generation);
 }
 
@@ -156,8 +156,8 @@ void update_conditions(const StatusInput& input, bool all_running, Json& conditi
   plan::set_accepted(conditions, input.refusal, generation, input.state.seen.now);
   set_services_ready(conditions, input.services, generation, input.state.seen.now);
   set_children_ready(conditions, input.children, generation, input.state.seen.now);
-  tpu::update_waiting_conditions(input.state.pods.workers, pod_progress(input), generation, input.state.seen.now,
-                                 conditions);
+  plan::update_waiting_conditions(input.state.pods.workers, pod_progress(input), generation, input.state.seen.now,
+                                  conditions);
   plan::set_observed_generation(conditions, generation);
 }
 

@@ -6,9 +6,9 @@
 
 #include "controllers/plan/changes.h"
 #include "controllers/rayjob/cleanup.h"
+#include "controllers/rayjob/dashboard_address.h"
 #include "controllers/rayjob/deadlines.h"
 #include "controllers/rayjob/deletion.h"
-#include "controllers/rayjob/head.h"
 #include "controllers/rayjob/http_submission.h"
 #include "controllers/rayjob/job_check.h"
 #include "controllers/rayjob/retry.h"

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "controllers/plan/workload_request.h"
-#include "controllers/rayjob/cluster.h"
+#include "controllers/rayjob/attempt_cluster.h"
 #include "controllers/rayjob/head_service.h"
 #include "controllers/rayjob/submitter.h"
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "controllers/rayjob/head.h"
+#include "controllers/rayjob/dashboard_address.h"
 #include "controllers/rayjob/rules/rayjob_labels.h"
 
 namespace tpuslice::rayjob {

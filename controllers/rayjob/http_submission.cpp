@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "controllers/rayjob/head.h"
+#include "controllers/rayjob/dashboard_address.h"
 #include "controllers/rayjob/submission.h"
 
 namespace tpuslice::rayjob {

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "controllers/rayjob/head.h"
+#include "controllers/rayjob/dashboard_address.h"
 
 namespace tpuslice::rayjob {
 namespace {

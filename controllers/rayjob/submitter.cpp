@@ -10,7 +10,7 @@
 #include "controllers/raycluster/pod_environment.h"
 #include "controllers/raycluster/rules/raycluster_labels.h"
 #include "controllers/raycluster/token_auth.h"
-#include "controllers/rayjob/head.h"
+#include "controllers/rayjob/dashboard_address.h"
 #include "controllers/rayjob/rules/rayjob_labels.h"
 #include "controllers/rayjob/submission.h"
 #include "controllers/rayjob/submitter_script.h"

@@ -9,12 +9,12 @@
 #include "controllers/rayservice/cluster_builder.h"
 #include "controllers/rayservice/rayservice_options.h"
 #include "controllers/rayservice/retirement.h"
-#include "controllers/rayservice/room.h"
 #include "controllers/rayservice/serve_labels.h"
 #include "controllers/rayservice/services.h"
 #include "controllers/rayservice/serving.h"
 #include "controllers/rayservice/suspension.h"
 #include "controllers/rayservice/upgrade.h"
+#include "controllers/rayservice/upgrade_room.h"
 
 namespace tpuslice::rayservice {
 

@@ -20,7 +20,7 @@ constexpr std::string_view kInvalidSpec = "InvalidRayServiceSpec";
 constexpr std::string_view kSuspendInProgress = "SuspendInProgress";
 constexpr std::string_view kSuspendComplete = "SuspendComplete";
 /// Ours, which every RayService has.
-constexpr std::array kOwnConditions{kUpToDate, kServeConfigApplied, tpu::kSlicesPlaced, raycluster::kChildrenReady};
+constexpr std::array kOwnConditions{kUpToDate, kServeConfigApplied, plan::kSlicesPlaced, raycluster::kChildrenReady};
 
 /// Sets upstream's conditions.
 class ServiceConditions {
@@ -220,7 +220,7 @@ void update_conditions(const ConditionInput& input, Json& conditions, Changes& c
           failed ? "FailedToUpdateServeApplications" : "", conditions, changes);
   Problem room = input.decisions.room.problem;
   if (input.refusal && input.decisions.choice.newest() == nullptr) room = {"NotAccepted", "the spec is refused"};
-  set_own(input, tpu::kSlicesPlaced, room, "the slices of the newest RayCluster are placed",
+  set_own(input, plan::kSlicesPlaced, room, "the slices of the newest RayCluster are placed",
           room.reason == kNoRoomForUpgrade ? kNoRoomForUpgrade : "", conditions, changes);
   set_own(input, raycluster::kChildrenReady, children_problem(input), "all children of the RayService exist", "",
           conditions, changes);

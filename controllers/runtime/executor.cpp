@@ -78,7 +78,9 @@ int rank(const Error& error) {
 
 void note_error(ExecutionReport& report, const Error& error, const std::string& reason) {
   if (!report.error || rank(error) > rank(*report.error)) report.error = error;
-  if (!report.failure && is_failure(error)) report.failure = plan::Failure{reason, error.message()};
+  if (report.failure || !is_failure(error)) return;
+  report.failure = plan::Failure{
+      .reason = reason, .message = error.message(), .missing_service_account = client::missing_service_account(error)};
 }
 
 bool succeeded(Outcome outcome) {
@@ -124,7 +126,7 @@ std::vector<EventsReport> ExecutionReport::events(const plan::Plan& plan) const 
       const ActionReport& done = stages[i][j];
       report.began = report.began || runtime::succeeded(done.outcome);
       report.succeeded = report.succeeded && runtime::succeeded(done.outcome);
-      if (!action.optional && !report.error && done.error && is_failure(*done.error)) report.error = done.error;
+      if (!action.best_effort && !report.error && done.error && is_failure(*done.error)) report.error = done.error;
     }
   }
   return out;
@@ -143,9 +145,9 @@ ExecutionReport Executor::apply(const plan::Plan& plan, const Target& target, co
     run_stage(stage, report.stages[i], stop);
     for (std::size_t j = 0; j < stage.actions.size(); ++j) {
       const ActionReport& action = report.stages[i][j];
-      // The next plan does not depend on an optional write; the object may be deleted before a store shows it.
-      if (action.write && !stage.actions[j].optional) report.writes.push_back(*action.write);
-      if (!action.error || stage.actions[j].optional) continue;
+      // The next plan does not depend on a best-effort write; the object may be deleted before a store shows it.
+      if (action.write && !stage.actions[j].best_effort) report.writes.push_back(*action.write);
+      if (!action.error || stage.actions[j].best_effort) continue;
       note_error(report, *action.error, stage.actions[j].failure_reason);
       failing = failing || !stage.continue_on_failure;
     }
@@ -187,7 +189,7 @@ void Executor::run_stage(const plan::Stage& stage, std::vector<ActionReport>& re
       std::size_t before = largest;
       while (before < report.bytes && !largest.compare_exchange_weak(before, report.bytes)) {
       }
-      const bool fatal = !stage.independent && !stage.actions[start + i].optional && !is_name_taken(report);
+      const bool fatal = !stage.independent && !stage.actions[start + i].best_effort && !is_name_taken(report);
       if (report.outcome == Outcome::kFailed && fatal) failing = true;
     });
   }

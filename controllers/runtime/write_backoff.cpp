@@ -23,7 +23,7 @@ WriteBackoff::Failures WriteBackoff::record(const plan::Plan& plan, const Execut
     for (std::size_t j = 0; j < plan.stages[i].actions.size(); ++j) {
       const plan::Action& action = plan.stages[i].actions[j];
       const ActionReport& done = report.stages[i][j];
-      if (done.outcome == Outcome::kSkipped || action.optional) continue;
+      if (done.outcome == Outcome::kSkipped || action.best_effort) continue;
       if (done.error && done.error->code() == ErrorCode::kCancelled) continue;
       if (!done.error) {
         if (current_->find(action) != nullptr) changing().record_success(action);

@@ -5,8 +5,8 @@
 #include <cstdint>
 
 #include "api/base/mutex.h"
-#include "controllers/slice/options.h"
 #include "controllers/slice/slice.h"
+#include "controllers/slice/slice_options.h"
 
 namespace tpuslice::slice {
 

@@ -73,7 +73,7 @@ plan::Action set_disruption_target(const PodView& pod, std::string_view reason, 
   plan::Action action = plan::Action::patch(kPods, pod.key, std::move(patch), {.uid = pod.uid});
   action.subresource = "status";
   action.strategic = true;
-  action.optional = true;
+  action.best_effort = true;
   return action;
 }
 

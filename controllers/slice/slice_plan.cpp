@@ -29,30 +29,30 @@ class SlicePlanner {
     out.lost = find_lost_pods();
     const SliceState state = state_of(slice_, seen_.now);
     switch (state.phase) {
-      case Phase::kBroken:
+      case SlicePhase::kBroken:
         if (was_preempted()) {
           out.preempted = slice_.started();
         } else {
           out.failure = SliceFailure{was_deleted() ? Cause::kPodDeleted : Cause::kPodLost, state.reason};
         }
         break;
-      case Phase::kPlaced:
+      case SlicePhase::kPlaced:
         out.failure = find_failure();
         if (out.failure) break;
         out.released = other_pods();
         out.completed = started_with_open_members();
         out.reasons = reasons_of_placed();
         break;
-      case Phase::kIdle:
-      case Phase::kForming:
+      case SlicePhase::kIdle:
+      case SlicePhase::kForming:
         out.released = companions_without_hosts();
         break;
-      case Phase::kUngated:
+      case SlicePhase::kUngated:
         out.reasons = reasons_of_ungated();
         out.begins_to_wait = std::ranges::none_of(
             slice_.live(), [](const PodPtr& pod) { return !pod->annotation(tpu::kWaiting).empty(); });
         break;
-      case Phase::kReady:
+      case SlicePhase::kReady:
         break;
     }
     out.changes_at = changes_at_;

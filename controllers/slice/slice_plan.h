@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "controllers/plan/failed_writes.h"
-#include "controllers/slice/options.h"
 #include "controllers/slice/slice.h"
+#include "controllers/slice/slice_options.h"
 
 namespace tpuslice::slice {
 

@@ -11,8 +11,8 @@
 #include "controllers/runtime/write_backoff.h"
 #include "controllers/slice/indexes.h"
 #include "controllers/slice/node_health.h"
-#include "controllers/slice/options.h"
 #include "controllers/slice/removed_hosts.h"
+#include "controllers/slice/slice_options.h"
 
 namespace tpuslice::slice {
 

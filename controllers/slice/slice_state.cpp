@@ -67,15 +67,15 @@ std::string blocking_pod(const Slice& slice) {
 }
 
 SliceState state_before_start(const Slice& slice, Timestamp now) {
-  if (std::string reason = blocking_pod(slice); !reason.empty()) return {Phase::kForming, std::move(reason)};
+  if (std::string reason = blocking_pod(slice); !reason.empty()) return {SlicePhase::kForming, std::move(reason)};
   std::string missing = missing_hosts(slice);
-  if (missing.empty()) return {Phase::kReady, {}};
+  if (missing.empty()) return {SlicePhase::kReady, {}};
   const PodPtr host0 = slice.host0();
-  if (host0 == nullptr || slice.start == Start::kTogether) return {Phase::kForming, std::move(missing)};
-  if (slice.start == Start::kFirstHostFirst) return {Phase::kReady, {}};
+  if (host0 == nullptr || slice.start == Start::kTogether) return {SlicePhase::kForming, std::move(missing)};
+  if (slice.start == Start::kFirstHostFirst) return {SlicePhase::kReady, {}};
   const Timestamp deadline = slice.last_created() + kMissingPodsTimeout;
-  if (now >= deadline) return {Phase::kReady, {}};
-  return {Phase::kForming, std::move(missing), deadline};
+  if (now >= deadline) return {SlicePhase::kReady, {}};
+  return {SlicePhase::kForming, std::move(missing), deadline};
 }
 
 /// Why a placed slice is broken.
@@ -108,11 +108,11 @@ SliceState state_of(const Slice& slice, Timestamp now) {
     if (recorded.empty()) {
       if (ungated == nullptr) ungated = pod;
     } else if (recorded != kOpenMembers && recorded != members) {
-      return {Phase::kBroken, lost_pod(slice)};
+      return {SlicePhase::kBroken, lost_pod(slice)};
     }
   }
-  if (ungated == nullptr) return {Phase::kPlaced, {}};
-  return {Phase::kUngated,
+  if (ungated == nullptr) return {SlicePhase::kPlaced, {}};
+  return {SlicePhase::kUngated,
           fmt::format("pod {} was created without scheduling gate: delete it, and all pods of the slice "
                       "start together",
                       ungated->key.name)};

@@ -14,7 +14,7 @@ namespace tpuslice::slice {
 
 /// The controllers of workloads decide by themselves what is broken, so that they work with --controllers=-slice, too:
 /// a RayCluster by replica (raycluster/replicas.h), a LeaderWorkerSet by group (leaderworkerset/restarts.h).
-enum class Phase : std::uint8_t {
+enum class SlicePhase : std::uint8_t {
   kIdle,     ///< No live host.
   kForming,  ///< Pods are missing, or something other than a lack of nodes holds them back.
   kReady,    ///< Waits for nodes only.
@@ -24,7 +24,7 @@ enum class Phase : std::uint8_t {
 };
 
 struct SliceState {
-  Phase phase = Phase::kIdle;
+  SlicePhase phase = SlicePhase::kIdle;
   std::string reason;                        ///< Reason of kForming, kBroken and kUngated: one sentence.
   std::optional<Timestamp> changes_at = {};  ///< When the phase changes without any event.
 };

@@ -6,7 +6,7 @@
 #include <map>
 #include <utility>
 
-#include "controllers/slice/options.h"
+#include "controllers/slice/slice_options.h"
 #include "tests/bench/lean_client.h"
 #include "tests/bench/machine.h"
 #include "tests/bench/server_metrics.h"

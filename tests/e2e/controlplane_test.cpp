@@ -22,7 +22,6 @@ using namespace std::chrono_literals;
 
 using ::testing::HasSubstr;
 
-constexpr ResourceType kConfigMaps{"", "v1", "ConfigMap", "configmaps"};
 constexpr ResourceType kAccounts{"", "v1", "ServiceAccount", "serviceaccounts"};
 
 /// One TPU slice of four hosts, and a CPU node.

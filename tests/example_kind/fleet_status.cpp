@@ -53,10 +53,10 @@ Json next_status(const FleetState& state, const Decisions& decisions, plan::Chan
   if (!problem && !was_ready) changes.event(EventType::kNormal, "FleetReady", "all ships are ready");
   if (changed && problem.reason == "NameConflict") changes.event(EventType::kWarning, "NameConflict", problem.message);
   plan::set_accepted(conditions, {}, generation, now);
-  tpu::update_waiting_conditions(state.seen.pods,
-                                 {.all_created = count(state, &Ship::complete) == state.spec.ships,
-                                  .all_started = count(state, &Ship::running) == state.spec.ships},
-                                 generation, now, conditions);
+  plan::update_waiting_conditions(state.seen.pods,
+                                  {.all_created = count(state, &Ship::complete) == state.spec.ships,
+                                   .all_started = count(state, &Ship::running) == state.spec.ships},
+                                  generation, now, conditions);
   plan::set_observed_generation(conditions, generation);
   Json status = before.is_object() ? before : Json::object();
   status["ships"] = count(state, &Ship::complete);
@@ -76,7 +76,7 @@ Json refused_status(const FleetState& state, const Problem& refusal, plan::Chang
   if (plan::set_accepted(conditions, refusal, generation, state.seen.now)) {
     changes.event(EventType::kWarning, "InvalidFleetSpec", refusal.message);
   }
-  tpu::update_waiting_conditions({}, {tpu::PodProgress::Phase::kRefused}, generation, state.seen.now, conditions);
+  plan::update_waiting_conditions({}, {plan::PodProgress::Phase::kRefused}, generation, state.seen.now, conditions);
   plan::set_observed_generation_unless_true(conditions, generation);
   status["conditions"] = std::move(conditions);
   return status;

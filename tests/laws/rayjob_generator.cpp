@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "controllers/ray/dashboard.h"
-#include "controllers/rayjob/head.h"
+#include "controllers/rayjob/dashboard_address.h"
 #include "controllers/rayjob/rayjob_state.h"
 #include "controllers/rayjob/rules/rayjob_labels.h"
 #include "controllers/rayjob/submitter.h"

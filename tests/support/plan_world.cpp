@@ -156,7 +156,7 @@ bool PlanWorld::carry_out(const Plan& plan, std::size_t actions) {
     for (const Action& action : stage.actions) {
       if (actions-- == 0) return false;
       const std::optional<Error> error = run(action);
-      if (!error || action.optional) continue;
+      if (!error || action.best_effort) continue;
       complete = false;
       goes_on = stage.continue_on_failure;
       if (error->code() != ErrorCode::kConflict && !std::exchange(recorded, true)) {

@@ -3,7 +3,6 @@
 
 #include <string_view>
 
-#include "api/types/resource_type.h"
 #include "controllers/jobset/rules/spec.h"
 #include "tpu/labels.h"
 
@@ -17,8 +16,6 @@ inline constexpr std::string_view kReplicatedJobReplicas = "jobset.sigs.k8s.io/r
 inline constexpr std::string_view kJobIndex = "jobset.sigs.k8s.io/job-index";
 inline constexpr std::string_view kJobSetTopologyKey = "alpha.jobset.sigs.k8s.io/exclusive-topology";
 inline constexpr std::string_view kJobSetNodeSelector = "alpha.jobset.sigs.k8s.io/node-selector";
-
-inline constexpr ResourceType kVolumeClaims{"", "v1", "PersistentVolumeClaim", "persistentvolumeclaims"};
 
 /// What our watches of Jobs and volume claims select.
 inline constexpr std::string_view kChildSelector = kJobSetName;

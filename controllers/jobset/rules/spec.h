@@ -86,7 +86,7 @@ struct VolumeClaim {
   const Json* claim_template = nullptr;
 };
 
-/// Borrows from the object it was read from. Fields are not validated; tpu/rules/jobset does that.
+/// Borrows from the object it was read from. Fields are not validated; validator.h does that.
 struct JobSetSpec {
   ObjectKey key;
   std::string uid;

@@ -3,7 +3,6 @@
 
 #include <string_view>
 
-#include "api/types/resource_type.h"
 #include "tpu/labels.h"
 
 namespace tpuslice::leaderworkerset {
@@ -30,7 +29,6 @@ inline constexpr std::string_view kSubgroupExclusiveTopology =
 /// An annotation that, with any value, makes restart policy RecreateGroupOnPodRestart mean RecreateGroupAfterStart.
 inline constexpr std::string_view kRecreateAfterStart =
     "leaderworkerset.sigs.k8s.io/experimental-recreate-group-after-start";
-inline constexpr ResourceType kControllerRevisions{"apps", "v1", "ControllerRevision", "controllerrevisions"};
 
 /// Label selector of the watches of pods, StatefulSets and revisions.
 inline constexpr std::string_view kChildSelector = kLwsName;

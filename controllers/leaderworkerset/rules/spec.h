@@ -56,7 +56,7 @@ struct Rollout {
 [[nodiscard]] std::optional<IntOrPercent> read_max_unavailable(const Json& set);
 [[nodiscard]] std::optional<IntOrPercent> read_max_surge(const Json& set);
 
-/// Borrows from the JSON it was read from. Invalid fields count as absent; tpu/rules/leaderworkerset reports them.
+/// Borrows from the JSON it was read from. Invalid fields count as absent; validator.h reports them.
 struct LeaderWorkerSetSpec {
   ObjectKey key;
   std::string uid;

@@ -49,7 +49,7 @@ inline constexpr std::string_view kUpToDate = "tpuslice.dev/UpToDate";
 /// Reasons: ServeConfigApplied; HeadNotReady, DashboardPending, DashboardFailing, ConfigPending, ConfigRefused,
 /// ApplicationsLost, ConfigOverwritten, NotAccepted, Suspended.
 inline constexpr std::string_view kServeConfigApplied = "tpuslice.dev/ServeConfigApplied";
-/// Reason of tpu::kSlicesPlaced: the slices of a new cluster wait while the old one has its own.
+/// Reason of plan::kSlicesPlaced: the slices of a new cluster wait while the old one has its own.
 inline constexpr std::string_view kNoRoomForUpgrade = "NoRoomForUpgrade";
 /// Reason of raycluster::kChildrenReady: a service of another owner has one of our names.
 inline constexpr std::string_view kServiceConflict = "ServiceConflict";

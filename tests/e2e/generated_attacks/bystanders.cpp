@@ -18,7 +18,6 @@ constexpr Duration kAdmissionInterval = 75ms;
 constexpr Duration kReactionInterval = 300ms;
 constexpr Duration kPollInterval = 20ms;
 constexpr const char* kQuiet = "quiet";
-constexpr ResourceType kConfigMaps{"", "v1", "ConfigMap", "configmaps"};
 constexpr const char* kReviewer = "127.0.1.1";  // No attack comes from it.
 
 double milliseconds(Duration duration) { return std::chrono::duration<double, std::milli>(duration).count(); }

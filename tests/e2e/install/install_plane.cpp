@@ -23,7 +23,6 @@ namespace fs = std::filesystem;
 constexpr Duration kCommandLimit = 300s;
 constexpr const char* kMounts = "/etc/tpu-slice-operator";
 constexpr ResourceType kDeployments{"apps", "v1", "Deployment", "deployments"};
-constexpr ResourceType kConfigMaps{"", "v1", "ConfigMap", "configmaps"};
 constexpr ResourceType kConfigurations[] = {
     {"admissionregistration.k8s.io", "v1", "MutatingWebhookConfiguration", "mutatingwebhookconfigurations", false},
     {"admissionregistration.k8s.io", "v1", "ValidatingWebhookConfiguration", "validatingwebhookconfigurations", false}};

@@ -8,7 +8,6 @@
 namespace tpuslice::example {
 
 inline constexpr ResourceType kFleets{"example.com", "v1", "Fleet", "fleets"};
-inline constexpr ResourceType kConfigMaps{"", "v1", "ConfigMap", "configmaps"};
 
 /// Labels of pods; the ConfigMap has the first.
 inline constexpr std::string_view kFleetName = "example.com/fleet";

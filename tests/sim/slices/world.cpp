@@ -133,7 +133,7 @@ Status World::apply_to_records(const plan::Action& action) {
 }
 
 Status World::apply(const plan::Action& action) {
-  if (action.type == placement::kConfigMaps) return apply_to_records(action);
+  if (action.type == kConfigMaps) return apply_to_records(action);
   if (action.kind == plan::ActionKind::kCreate) return create_scout(action);
   const auto found = pods_.find(action.key);
   if (found == pods_.end()) return Error::not_found("{} is deleted", action.key.name);

@@ -26,7 +26,6 @@ namespace tpuslice::testing {
 
 inline constexpr ResourceType kProvisioningRequests{"autoscaling.x-k8s.io", "v1", "ProvisioningRequest",
                                                     "provisioningrequests"};
-inline constexpr ResourceType kPodTemplates{"", "v1", "PodTemplate", "podtemplates"};
 /// On nodes that were brought for a request of the queued class; its detail ResizeRequestName.
 inline constexpr const char* kResizeRequestLabel = "autoscaling.gke.io/provisioning-request";
 

@@ -42,19 +42,19 @@ Status StatusReport::write(int nodes, const std::vector<GroupReport>& groups) {
   const ObjectKey key = autoscaler_status_key();
   const Json metadata = {{"annotations", {{kLastUpdated, go_time(clock_.wall())}}}};
   Json config_map = {{"metadata", metadata}, {"data", {{"status", to_yaml(status)}}}};
-  const auto patched = writer_.patch(kAutoscalerStatusType, key, client::PatchType::kMerge, config_map, {}, {});
+  const auto patched = writer_.patch(kConfigMaps, key, client::PatchType::kMerge, config_map, {}, {});
   if (patched) return {};
   if (patched.error().code() != ErrorCode::kNotFound) return patched.error();
   config_map["apiVersion"] = "v1";
   config_map["kind"] = "ConfigMap";
   config_map["metadata"]["namespace"] = key.namespace_name;
   config_map["metadata"]["name"] = key.name;
-  const auto created = writer_.create(kAutoscalerStatusType, Object(std::move(config_map)), {}, {});
+  const auto created = writer_.create(kConfigMaps, Object(std::move(config_map)), {}, {});
   return created ? Status() : Status(created.error());
 }
 
 Status StatusReport::remove() {
-  const Status removed = writer_.remove(kAutoscalerStatusType, autoscaler_status_key(), {}, {});
+  const Status removed = writer_.remove(kConfigMaps, autoscaler_status_key(), {}, {});
   return !removed && removed.error().code() == ErrorCode::kNotFound ? Status() : removed;
 }
 

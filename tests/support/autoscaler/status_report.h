@@ -11,7 +11,6 @@
 
 namespace tpuslice::testing {
 
-inline constexpr ResourceType kAutoscalerStatusType{"", "v1", "ConfigMap", "configmaps"};
 [[nodiscard]] inline ObjectKey autoscaler_status_key() { return {"kube-system", "cluster-autoscaler-status"}; }
 
 struct GroupReport {

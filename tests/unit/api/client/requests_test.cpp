@@ -188,6 +188,19 @@ TEST(ErrorFromResponse, DetectsAnotherUidByTheFieldOfACause) {
   EXPECT_FALSE(is_other_uid(error_with("{}"))) << "the text of the message does not count";
 }
 
+TEST(ErrorFromResponse, NamesTheServiceAccountThatAPodLacks) {
+  const auto missing = [](const std::string& message) {
+    const Json status = {{"kind", "Status"}, {"code", 403}, {"reason", "Forbidden"}, {"message", message}};
+    return missing_service_account(error_from_response({403, {}, status.dump()}, "create pods a"));
+  };
+  EXPECT_EQ(missing("pods \"a\" is forbidden: error looking up service account default/mine: "
+                    "serviceaccount \"mine\" not found"),
+            "mine");
+  EXPECT_EQ(missing("pods \"a\" is forbidden: exceeded quota"), "");
+  EXPECT_EQ(missing("serviceaccount \"mine\" not found"), "");
+  EXPECT_EQ(missing("error looking up service account default/mine: serviceaccount \"mine"), "");
+}
+
 TEST(ErrorFromResponse, QuotesRepliesOfProxies) {
   const Error error = error_from_response({502, {}, "<html>\nBad gateway" + std::string(5000, 'x')}, "get pods a");
   EXPECT_EQ(error.code(), ErrorCode::kUnavailable);

@@ -93,7 +93,7 @@ TEST_F(ReconcilingJobSets, ReportsWaitingPods) {
   pods_.put(pod);
   const plan::Plan out = plan();
   ASSERT_TRUE(out.status.has_value());
-  EXPECT_THAT(condition(out.status->status["conditions"], tpu::kSlicesPlaced),
+  EXPECT_THAT(condition(out.status->status["conditions"], plan::kSlicesPlaced),
               AllOf(HasSubstr("False SlicesWaiting: "), HasSubstr(": no node pool matches")));
 
   Json jobset = jobsets_.get({"default", "train"})->object().json();
@@ -105,14 +105,14 @@ TEST_F(ReconcilingJobSets, ReportsWaitingPods) {
   pods_.put(pod);
   const plan::Plan placed = plan();
   ASSERT_TRUE(placed.status.has_value());
-  EXPECT_THAT(condition(placed.status->status["conditions"], tpu::kSlicesPlaced), HasSubstr("True SlicesPlaced"));
+  EXPECT_THAT(condition(placed.status->status["conditions"], plan::kSlicesPlaced), HasSubstr("True SlicesPlaced"));
 
   pod.stuck = "container main: ImagePullBackOff";
   EXPECT_THAT(jobset_of_waiting_pod(pod), ElementsAre(ObjectKey{"default", "train"}));
   pods_.put(pod);
   const plan::Plan stuck = plan();
   ASSERT_TRUE(stuck.status.has_value());
-  EXPECT_EQ(condition(stuck.status->status["conditions"], tpu::kContainersStarted),
+  EXPECT_EQ(condition(stuck.status->status["conditions"], plan::kContainersStarted),
             "False ContainersStuck: pod train-workers-0-0-x: container main: ImagePullBackOff");
 }
 

@@ -263,7 +263,7 @@ TEST(LeaderWorkerSetPlan, ReportsWaitingReasonsOfSlices) {
   const plan::Plan plan = serve.plan();
   EXPECT_THAT(writes_of(plan), IsEmpty());
   const Json conditions = serve.seen().set.json()["status"]["conditions"];
-  const Json* placed = find_condition(conditions, tpu::kSlicesPlaced);
+  const Json* placed = find_condition(conditions, plan::kSlicesPlaced);
   ASSERT_NE(placed, nullptr);
   EXPECT_EQ((*placed)["status"], "False");
   EXPECT_EQ((*placed)["reason"], "SlicesWaiting");
@@ -272,7 +272,7 @@ TEST(LeaderWorkerSetPlan, ReportsWaitingReasonsOfSlices) {
 
   serve.change_pod("serve-1", [](PodView& pod) { pod.annotations.clear(); });
   static_cast<void>(serve.plan());
-  EXPECT_TRUE(is_condition_true(serve.seen().set.json()["status"]["conditions"], tpu::kSlicesPlaced));
+  EXPECT_TRUE(is_condition_true(serve.seen().set.json()["status"]["conditions"], plan::kSlicesPlaced));
 }
 
 TEST(LeaderWorkerSetPlan, ReportsWhyTheLastPlanFailed) {

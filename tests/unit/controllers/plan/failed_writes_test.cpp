@@ -30,7 +30,7 @@ Action removal(const std::string& name) { return Action::remove(kPods, {"default
 Action condition(const std::string& name) {
   Action action = reason(name);
   action.subresource = "status";
-  action.optional = true;
+  action.best_effort = true;
   return action;
 }
 

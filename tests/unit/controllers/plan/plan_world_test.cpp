@@ -140,7 +140,7 @@ TEST_F(PlanWorldTest, ARefusedActionHoldsBackTheRestOfThePlan) {
   EXPECT_THAT(going_on.objects(kServices), ElementsAre(Key("b"), Key("c")));
   EXPECT_EQ(going_on.object().json().count("status"), 0U);
 
-  plan.stages[0].actions[0].optional = true;
+  plan.stages[0].actions[0].best_effort = true;
   EXPECT_TRUE(going_on.carry_out(plan));
 }
 

@@ -6,7 +6,7 @@
 #include "api/types/conditions.h"
 #include "tpu/labels.h"
 
-namespace tpuslice::tpu {
+namespace tpuslice::plan {
 namespace {
 
 using namespace std::chrono_literals;
@@ -20,16 +20,16 @@ constexpr PodProgress kStarted{.all_created = true, .all_started = true};
 
 PodPtr pod_of(const std::string& slice, const std::string& reason, bool terminating = false) {
   PodView pod;
-  pod.labels[std::string(kSlice)] = slice;
-  if (!reason.empty()) pod.annotations[std::string(kWaiting)] = reason;
+  pod.labels[std::string(tpu::kSlice)] = slice;
+  if (!reason.empty()) pod.annotations[std::string(tpu::kWaiting)] = reason;
   if (terminating) pod.deletion = kNow;
   return std::make_shared<const PodView>(std::move(pod));
 }
 
 PodPtr gated_host(const std::string& index) {
   PodView pod;
-  pod.scheduling.edit().gates = {std::string(kSliceGate)};
-  if (!index.empty()) pod.annotations[std::string(kSliceHost)] = index;
+  pod.scheduling.edit().gates = {std::string(tpu::kSliceGate)};
+  if (!index.empty()) pod.annotations[std::string(tpu::kSliceHost)] = index;
   return std::make_shared<const PodView>(std::move(pod));
 }
 
@@ -191,4 +191,4 @@ TEST(WaitingConditions, AreTrueAgainWhenNothingWaits) {
 }
 
 }  // namespace
-}  // namespace tpuslice::tpu
+}  // namespace tpuslice::plan

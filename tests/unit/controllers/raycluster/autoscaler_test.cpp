@@ -152,10 +152,8 @@ TEST(Autoscaler, WithoutItsServiceAccountIsReportedAsUpstream) {
   json["spec"]["headGroupSpec"]["template"]["spec"]["serviceAccountName"] = "mine";
   RayClusterObserved seen = all_running(Object(json));
   seen.pods.clear();
-  seen.last_failure = plan::Failure{
-      "FailedCreateHeadPod",
-      "pods \"train-head-x\" is forbidden: error looking up service account default/mine: serviceaccount \"mine\" not "
-      "found"};
+  seen.last_failure =
+      plan::Failure{.reason = "FailedCreateHeadPod", .message = "it is refused", .missing_service_account = "mine"};
   const auto reasons = [&] {
     std::vector<std::string> out;
     const plan::Plan plan = plan_raycluster(seen, {}).value();
@@ -163,7 +161,7 @@ TEST(Autoscaler, WithoutItsServiceAccountIsReportedAsUpstream) {
     return out;
   };
   EXPECT_THAT(reasons(), ElementsAre("AutoscalerServiceAccountNotFound"));
-  seen.last_failure->message = "pods \"train-head-x\" is forbidden: exceeded quota";
+  seen.last_failure->missing_service_account = "another";
   EXPECT_THAT(reasons(), IsEmpty());
 }
 

@@ -269,7 +269,7 @@ TEST_F(RayServiceUpgrade, ALostStatusIsFoundAgain) {
 TEST_F(RayServiceUpgrade, WithoutRoomTheUserIsAsked) {
   world_.places_slices = false;
   set_image("next");
-  ASSERT_TRUE(run_until([&] { return world_.condition(tpu::kSlicesPlaced) == "False: NoRoomForUpgrade"; }));
+  ASSERT_TRUE(run_until([&] { return world_.condition(plan::kSlicesPlaced) == "False: NoRoomForUpgrade"; }));
   EXPECT_THAT(world_.service()["status"]["conditions"].dump(), HasSubstr("tpuslice.dev/upgrade-without-room=replace"));
   EXPECT_FALSE(run_until([&] { return !world_.clusters().contains(first_); }));
   EXPECT_EQ(world_.condition(kReady), "True: NonZeroServeEndpoints");

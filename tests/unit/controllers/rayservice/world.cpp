@@ -12,7 +12,6 @@
 #include "controllers/rayservice/rules/rayservice_labels.h"
 #include "controllers/rayservice/rules/spec.h"
 #include "tests/unit/controllers/raycluster/fixtures.h"
-#include "tpu/labels.h"
 
 namespace tpuslice::rayservice {
 namespace {
@@ -122,7 +121,7 @@ void World::start_pods(const std::string& name, Json& cluster) {
   Json conditions = array_at(cluster, {"status", "conditions"});
   const bool waits = !places_slices && pod_of(name, "head").empty();
   set_condition(conditions,
-                {std::string(tpu::kSlicesPlaced), waits ? "False" : "True", waits ? "SlicesWaiting" : "SlicesPlaced",
+                {std::string(plan::kSlicesPlaced), waits ? "False" : "True", waits ? "SlicesWaiting" : "SlicesPlaced",
                  waits ? "no free nodes" : "", std::nullopt},
                 now_);
   cluster["status"]["conditions"] = std::move(conditions);

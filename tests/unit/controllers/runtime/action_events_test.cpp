@@ -151,7 +151,7 @@ TEST_F(ActionEventsTest, OfSeveralActionsAreNotSentIfThePlanIsCutShort) {
 TEST_F(ActionEventsTest, AreNotSentForAnOptionalActionThatFails) {
   fail({{"a", ErrorCode::kForbidden}});
   std::vector<plan::Action> actions = {create("a"), create("b")};
-  for (plan::Action& action : actions) action.optional = true;
+  for (plan::Action& action : actions) action.best_effort = true;
   EXPECT_THAT(apply({{actions}}), ElementsAre("w Created: b", "w Always: message"));
   EXPECT_TRUE(report_.ok());
 }

@@ -1,4 +1,4 @@
-// Actions and stages whose failure does not hold back others: Action::optional, Stage::continue_on_failure; and
+// Actions and stages whose failure does not hold back others: Action::best_effort, Stage::continue_on_failure; and
 // Action::strategic.
 #include <map>
 
@@ -48,7 +48,7 @@ class ExecutorStages : public ::testing::Test {
     plan::Action action = plan::Action::patch(kPods, {"default", name}, {{"status", {{"phase", "Failed"}}}},
                                               {.uid = api_.find(kPods, {"default", name})->uid()});
     action.subresource = "status";
-    action.optional = true;
+    action.best_effort = true;
     return action;
   }
   [[nodiscard]] plan::Action label(const std::string& name) const {
@@ -74,7 +74,7 @@ class ExecutorStages : public ::testing::Test {
   plan::Plan plan_;
 };
 
-// Optional actions.
+// Best-effort actions.
 
 TEST_F(ExecutorStages, GoOnAfterAnOptionalActionFailed) {
   fail({"status default/a"});
@@ -194,7 +194,7 @@ TEST(PlanJson, ShowsWhatIsStrategicOrOptional) {
   EXPECT_FALSE(shown.contains("patchType"));
   EXPECT_FALSE(shown.contains("optional"));
   plan.stages[0].actions[0].strategic = true;
-  plan.stages[0].actions[0].optional = true;
+  plan.stages[0].actions[0].best_effort = true;
   shown = plan::to_json(plan)["stages"][0][0];
   EXPECT_EQ(shown["patchType"], "strategic");
   EXPECT_EQ(shown["optional"], true);

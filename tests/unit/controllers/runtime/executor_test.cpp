@@ -166,6 +166,15 @@ TEST_F(ExecutorTest, StopsAStageWhenItsFirstCreateFails) {
   EXPECT_FALSE(report.status_written);
 }
 
+TEST_F(ExecutorTest, NamesTheServiceAccountThatAPodLacks) {
+  fail_on("create default/a", Error::of(ErrorCode::kForbidden,
+                                        "error looking up service account default/mine: serviceaccount \"mine\" not "
+                                        "found"));
+  const ExecutionReport report = apply(plan_of({{{create("a")}}}));
+  ASSERT_TRUE(report.failure);
+  EXPECT_EQ(report.failure->missing_service_account, "mine");
+}
+
 TEST_F(ExecutorTest, ReportsTheWritesBeforeAFailure) {
   fail_on("create default/c", Error::unavailable("connection reset"));
   const ExecutionReport report = apply(plan_of({{{create("a"), create("b"), create("c"), create("d")}}}));

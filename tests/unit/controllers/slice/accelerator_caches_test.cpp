@@ -49,10 +49,10 @@ class Caches : public ::testing::Test {
     }
     return out;
   }
-  Phase phase(const std::string& slice) {
+  SlicePhase phase(const std::string& slice) {
     const auto& slices = cache().slices();
     const auto found = slices.find({"default", slice});
-    return found == slices.end() ? Phase::kIdle : found->second.state.phase;
+    return found == slices.end() ? SlicePhase::kIdle : found->second.state.phase;
   }
 
   runtime::PodStore store_{kPods};
@@ -66,12 +66,12 @@ class Caches : public ::testing::Test {
 TEST_F(Caches, FollowPods) {
   show(a_pool("pool-a").nodes());
   show(a_slice("train").without(1).pods());
-  EXPECT_EQ(phase("train"), Phase::kForming);
+  EXPECT_EQ(phase("train"), SlicePhase::kForming);
   show(a_slice("train").pods());
-  EXPECT_EQ(phase("train"), Phase::kReady);
+  EXPECT_EQ(phase("train"), SlicePhase::kReady);
   EXPECT_THAT(uses(), ElementsAre("pool-a-0", "pool-a-1"));
   show(a_slice("train").placed_in("pool-a").pods());
-  EXPECT_EQ(phase("train"), Phase::kPlaced);
+  EXPECT_EQ(phase("train"), SlicePhase::kPlaced);
   EXPECT_THAT(uses(), ElementsAre("pool-a-0: default/job (train)", "pool-a-1: default/job (train)"));
   for (const PodPtr& pod : a_slice("train").pods()) store_.erase(pod->key, 1000);
   EXPECT_THAT(cache().slices(), IsEmpty());
@@ -115,12 +115,12 @@ TEST_F(Caches, AMinimalNodeIsInItsDomainWithWhatUsesIt) {
 TEST_F(Caches, ASliceWithAMinimalPodNeitherWaitsNorIsPlaced) {
   show(a_pool("pool-a").nodes());
   show(a_slice("train").pods());
-  ASSERT_EQ(phase("train"), Phase::kReady);
+  ASSERT_EQ(phase("train"), SlicePhase::kReady);
   change("train-0", minimal);
-  EXPECT_EQ(phase("train"), Phase::kIdle);
+  EXPECT_EQ(phase("train"), SlicePhase::kIdle);
   EXPECT_THAT(cache().unplaced(), IsEmpty()) << "it reserves and captures nothing";
   show(a_slice("train").pods());
-  EXPECT_EQ(phase("train"), Phase::kReady);
+  EXPECT_EQ(phase("train"), SlicePhase::kReady);
 }
 
 TEST_F(Caches, HoldTheNewestVersionOfAPodForThePreconditionsOfWrites) {
@@ -206,18 +206,18 @@ TEST_F(Caches, DoNotLoseAPodThatMovesFromOneStoreToAnother) {
     other_store_.put(*pod);
     store_.erase(pod->key, 1000);
   }
-  EXPECT_EQ(phase("train"), Phase::kReady);
+  EXPECT_EQ(phase("train"), SlicePhase::kReady);
 }
 
 TEST_F(Caches, FollowTheHistoryOfRemovedHosts) {
   show(a_pool("pool-a").nodes());
   show(a_slice("train").runs_in("pool-a").without(1).pods());
-  EXPECT_EQ(phase("train"), Phase::kBroken);
+  EXPECT_EQ(phase("train"), SlicePhase::kBroken);
   const RemovedHosts removed = {{{"default", "train"}, {{1, "uid-of-train-1"}}}};
   (void)cache(kV6e, removed);
   const auto& state = cache(kV6e, removed).slices().at({"default", "train"}).state;
-  EXPECT_EQ(state.phase, Phase::kPlaced) << state.reason;
-  EXPECT_EQ(phase("train"), Phase::kBroken) << "the history has forgotten it";
+  EXPECT_EQ(state.phase, SlicePhase::kPlaced) << state.reason;
+  EXPECT_EQ(phase("train"), SlicePhase::kBroken) << "the history has forgotten it";
 }
 
 TEST_F(Caches, UpdateStatesThatDependOnTheTime) {
@@ -227,8 +227,8 @@ TEST_F(Caches, UpdateStatesThatDependOnTheTime) {
     at.update_states(after(now));
     return at.unplaced().at(0)->state.phase;
   };
-  EXPECT_EQ(phase_at(9s), Phase::kForming);
-  EXPECT_EQ(phase_at(kMissingPodsTimeout), Phase::kReady);
+  EXPECT_EQ(phase_at(9s), SlicePhase::kForming);
+  EXPECT_EQ(phase_at(kMissingPodsTimeout), SlicePhase::kReady);
 }
 
 TEST_F(Caches, AreReadAgainAfterTooManyChanges) {
@@ -239,23 +239,23 @@ TEST_F(Caches, AreReadAgainAfterTooManyChanges) {
     change("train-0", [&](PodView& pod) { pod.resource_version = std::to_string(1000 + round); });
   }
   show(a_slice("train").placed_in("pool-a").pods());
-  EXPECT_EQ(phase("train"), Phase::kPlaced);
+  EXPECT_EQ(phase("train"), SlicePhase::kPlaced);
   EXPECT_THAT(uses(), ElementsAre("pool-a-0: default/job (train)", "pool-a-1: default/job (train)"));
 }
 
 TEST_F(Caches, AreReadAgainWhenTheyWereDropped) {
   show(a_slice("train").pods());
-  EXPECT_EQ(phase("train"), Phase::kReady);
+  EXPECT_EQ(phase("train"), SlicePhase::kReady);
   (void)cache(kV5p);
   caches_.drop(kV6e);
   change("train-0", [](PodView& pod) { pod.deletion = start_of_time(); });
-  EXPECT_EQ(phase("train"), Phase::kForming);
+  EXPECT_EQ(phase("train"), SlicePhase::kForming);
   caches_.drop(kV6e);
   caches_.drop(kV5p);
   caches_.drop(kV5p);
   store_.erase({"default", "train-0"}, 1000);
   show(a_slice("train").pods());
-  EXPECT_EQ(phase("train"), Phase::kReady);
+  EXPECT_EQ(phase("train"), SlicePhase::kReady);
 }
 
 /// Random changes of pods and nodes. After each, the plan with the cache is the one that a first reading gives.

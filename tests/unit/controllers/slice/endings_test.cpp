@@ -145,13 +145,13 @@ TEST(HostByHost, StartsAloneAfterTheTimeout) {
   const auto state = [](Duration now) {
     return state_of(a_slice("train").hosts(3).start(tpu::kHostByHost).without(1).without(2).slice(), after(now));
   };
-  EXPECT_EQ(state(10s - 1ms).phase, Phase::kForming);
+  EXPECT_EQ(state(10s - 1ms).phase, SlicePhase::kForming);
   EXPECT_EQ(state(10s - 1ms).changes_at, after(10s));
-  EXPECT_EQ(state(10s).phase, Phase::kReady);
-  EXPECT_EQ(state_of(a_slice("train").start(tpu::kHostByHost).slice(), after(0s)).phase, Phase::kReady)
+  EXPECT_EQ(state(10s).phase, SlicePhase::kReady);
+  EXPECT_EQ(state_of(a_slice("train").start(tpu::kHostByHost).slice(), after(0s)).phase, SlicePhase::kReady)
       << "all hosts exist";
   EXPECT_EQ(state_of(a_slice("train").hosts(3).start(tpu::kHostByHost).without(0).slice(), after(1h)).phase,
-            Phase::kForming)
+            SlicePhase::kForming)
       << "host 0 is missing";
 }
 
@@ -226,12 +226,12 @@ TEST(DisruptionTarget, IsSetOnEachPodThatIsDeletedBeforeIt) {
     EXPECT_EQ(condition.key, plan.stages[1].actions[i].key);
     EXPECT_EQ(condition.preconditions.uid, plan.stages[1].actions[i].preconditions.uid);
     EXPECT_EQ(condition.preconditions.resource_version, "") << "a changed pod is deleted, too";
-    EXPECT_TRUE(condition.optional);
+    EXPECT_TRUE(condition.best_effort);
     EXPECT_TRUE(condition.strategic) << "a merge patch would replace all conditions";
     EXPECT_EQ(condition.subresource, "status");
     EXPECT_EQ(condition.body.make()->at("status").at("conditions").at(0).at("message"), "pod train-1 failed");
   }
-  EXPECT_FALSE(plan.stages[0].continue_on_failure) << "only its optional actions may fail";
+  EXPECT_FALSE(plan.stages[0].continue_on_failure) << "only its best-effort actions may fail";
 }
 
 TEST(DisruptionTarget, IsNotSetOnALostPodThatIsDeletedAnyway) {

@@ -61,7 +61,7 @@ TEST(PreemptionPlan, WritesTheRecordThenConditionsBeforeItDeletes) {
   EXPECT_EQ(record.preconditions.resource_version, "7");
   EXPECT_EQ(*record.body.make(), Json::parse(R"({"data": {"tpu-v6e-slice": "1 2026-01-01T00:02:00Z"}})"));
   EXPECT_FALSE(plan.stages[1].continue_on_failure) << "without a record nothing is preempted";
-  EXPECT_FALSE(record.optional);
+  EXPECT_FALSE(record.best_effort);
   std::vector<std::string> conditions;
   for (const plan::Action& action : plan.stages[2].actions) {
     EXPECT_FALSE(action.preconditions.uid.empty());
@@ -71,7 +71,7 @@ TEST(PreemptionPlan, WritesTheRecordThenConditionsBeforeItDeletes) {
   EXPECT_EQ(*plan.stages[2].actions[0].body.make(), Json::parse(R"({"status": {"conditions": [
     {"type": "DisruptionTarget", "status": "True", "reason": "PreemptionBySliceController",
      "message": "a slice of priority 9 needs node pool pool-a", "lastTransitionTime": "2026-01-01T00:00:10Z"}]}})"));
-  EXPECT_TRUE(plan.stages[2].actions[0].optional);
+  EXPECT_TRUE(plan.stages[2].actions[0].best_effort);
   EXPECT_THAT(deleted_by(plan), ElementsAre("low-0", "low-1"));
   EXPECT_EQ(plan.stages[3].actions.size(), 2U);
 }
@@ -126,7 +126,7 @@ TEST(PreemptionPlan, AddsAnEventToTheVictim) {
   EXPECT_THAT(plan, plan::CountsOnly(placement::kCounters));
   EXPECT_EQ(reports[0]->measurements.at(0).name, "tpuslice_slices_preempted_total");
   for (const plan::Action& action : plan.stages.at(3).actions) EXPECT_EQ(action.events.get(), reports[0]);
-  for (const plan::Action& action : plan.stages.at(2).actions) EXPECT_EQ(action.events, nullptr) << "optional";
+  for (const plan::Action& action : plan.stages.at(2).actions) EXPECT_EQ(action.events, nullptr) << "best effort";
 }
 
 TEST(PreemptionPlan, KeepsGatedAndSucceededHostsOfTheVictim) {

@@ -56,7 +56,7 @@ TEST(RareCases, SliceIsBrokenIfTheReplacementOfHostZeroIsNotGated) {
     p.uid = "new";
     p.annotations.erase(std::string(tpu::kSliceMembers));
   });
-  EXPECT_EQ(state_of(s.slice(), after(1h)).phase, Phase::kBroken);
+  EXPECT_EQ(state_of(s.slice(), after(1h)).phase, SlicePhase::kBroken);
 }
 
 TEST(RareCases, LaterHostsHaveTheirOwnSchedulingTimeout) {

@@ -128,7 +128,7 @@ TEST(RemovedHost, DoesNotStandForAHostOfTheNextAttempt) {
   // The slice key of a JobSet stays the same when its Jobs are recreated: host 3 is created a moment later.
   const std::vector<PodPtr> pods = a_slice("train").hosts(4).without(3).pods();
   const Slice slice = read_slice(kTrain, pods, {{kTrain, {{3, "uid-of-an-earlier-attempt"}}}});
-  EXPECT_EQ(state_of(slice, after(1s)).phase, Phase::kForming);
+  EXPECT_EQ(state_of(slice, after(1s)).phase, SlicePhase::kForming);
   PlacementScene seen = observed({a_pool("pool-a").size(4)}, {}, 1s);
   seen.pods = pods;
   seen.removed_hosts = {{kTrain, {{3, "uid-of-an-earlier-attempt"}}}};
@@ -139,7 +139,7 @@ TEST(RemovedHost, HoldsBackTheHostsThatAreRecreated) {
   // Host 0 succeeded and was deleted, then the others were lost: they cannot run without it.
   const Slice slice =
       read_slice(kTrain, a_slice("train").hosts(4).without(0).pods(), {{kTrain, {{0, "uid-of-train-0"}}}});
-  EXPECT_EQ(state_of(slice, after(1h)).phase, Phase::kForming)
+  EXPECT_EQ(state_of(slice, after(1h)).phase, SlicePhase::kForming)
       << "the plan of a ready slice is written to host 0, which does not exist";
 }
 

@@ -16,7 +16,7 @@ using namespace std::chrono_literals;
 struct StateCase {
   const char* name;
   SliceBuilder slice;
-  Phase phase;
+  SlicePhase phase;
   const char* reason;
 };
 void PrintTo(const StateCase& c, std::ostream* out) { *out << c.name; }
@@ -68,135 +68,138 @@ SliceBuilder of_sixteen(int there) {
 INSTANTIATE_TEST_SUITE_P(
     Idle, SliceStateOf,
     ::testing::Values(
-        StateCase{"WithoutPods", a_slice("train").hosts(0), Phase::kIdle, ""},
-        StateCase{"OnlyACompanion", a_slice("train").hosts(1).without(0).companion("driver"), Phase::kIdle, ""},
-        StateCase{"AllFailed", a_slice("train").hosts(2).fails(0).fails(1), Phase::kIdle, ""},
-        StateCase{"AllLeaving", a_slice("train").hosts(2).terminating(0).terminating(1), Phase::kIdle, ""},
-        StateCase{"AllSucceeded", a_slice("train").hosts(2).runs_in("p").succeeds(0).succeeds(1), Phase::kIdle, ""}),
+        StateCase{"WithoutPods", a_slice("train").hosts(0), SlicePhase::kIdle, ""},
+        StateCase{"OnlyACompanion", a_slice("train").hosts(1).without(0).companion("driver"), SlicePhase::kIdle, ""},
+        StateCase{"AllFailed", a_slice("train").hosts(2).fails(0).fails(1), SlicePhase::kIdle, ""},
+        StateCase{"AllLeaving", a_slice("train").hosts(2).terminating(0).terminating(1), SlicePhase::kIdle, ""},
+        StateCase{"AllSucceeded", a_slice("train").hosts(2).runs_in("p").succeeds(0).succeeds(1), SlicePhase::kIdle,
+                  ""}),
     case_name);
 
 INSTANTIATE_TEST_SUITE_P(
     Forming, SliceStateOf,
     ::testing::Values(
-        StateCase{"OneMissing", waiting().without(2), Phase::kForming, "3 of 4 pods exist; host 2 is missing"},
-        StateCase{"SeveralMissing", waiting().without(1).without(3), Phase::kForming,
+        StateCase{"OneMissing", waiting().without(2), SlicePhase::kForming, "3 of 4 pods exist; host 2 is missing"},
+        StateCase{"SeveralMissing", waiting().without(1).without(3), SlicePhase::kForming,
                   "2 of 4 pods exist; hosts 1, 3 are missing"},
-        StateCase{"EightMissing", of_sixteen(8), Phase::kForming,
+        StateCase{"EightMissing", of_sixteen(8), SlicePhase::kForming,
                   "8 of 16 pods exist; hosts 8, 9, 10, 11, 12, 13, 14, 15 are missing"},
-        StateCase{"ManyMissing", of_sixteen(7), Phase::kForming,
+        StateCase{"ManyMissing", of_sixteen(7), SlicePhase::kForming,
                   "7 of 16 pods exist; hosts 7, 8, 9, 10, 11, 12, 13, 14 and others are missing"},
-        StateCase{"FailedPodWhereAHostIsMissing", waiting().fails(1), Phase::kForming,
+        StateCase{"FailedPodWhereAHostIsMissing", waiting().fails(1), SlicePhase::kForming,
                   "3 of 4 pods exist; host 1 is missing"},
-        StateCase{"PredecessorOnANode", waiting().extra("old-1", leaving_as(1, "pool-a-1")), Phase::kForming,
+        StateCase{"PredecessorOnANode", waiting().extra("old-1", leaving_as(1, "pool-a-1")), SlicePhase::kForming,
                   "pod old-1 of its predecessor is still being deleted on node pool-a-1"},
-        StateCase{"PredecessorWithoutNode", waiting().extra("old-1", leaving_as(1, "")), Phase::kForming,
+        StateCase{"PredecessorWithoutNode", waiting().extra("old-1", leaving_as(1, "")), SlicePhase::kForming,
                   "pod old-1 of its predecessor is still being deleted"},
-        StateCase{"Duplicate",
-                  waiting().extra("duplicate", as_host(3)).host(3, [](PodView& p) { p.created = after(-1s); }),
-                  Phase::kForming, "pod duplicate is a duplicate of host 3, or beyond the slice's 4 hosts: delete it"},
-        StateCase{"BeyondItsSize", waiting().extra("fifth", as_host(4)), Phase::kForming,
+        StateCase{
+            "Duplicate", waiting().extra("duplicate", as_host(3)).host(3, [](PodView& p) { p.created = after(-1s); }),
+            SlicePhase::kForming, "pod duplicate is a duplicate of host 3, or beyond the slice's 4 hosts: delete it"},
+        StateCase{"BeyondItsSize", waiting().extra("fifth", as_host(4)), SlicePhase::kForming,
                   "pod fifth is a duplicate of host 4, or beyond the slice's 4 hosts: delete it"},
-        StateCase{"CreatedBeyondItsSize", waiting().extra("fifth", created_as(4)), Phase::kForming,
+        StateCase{"CreatedBeyondItsSize", waiting().extra("fifth", created_as(4)), SlicePhase::kForming,
                   "pod fifth is a duplicate of host 4, or beyond the slice's 4 hosts: delete it"},
-        StateCase{"AnotherGate", waiting().host(2, gated_by_others_too()), Phase::kForming,
+        StateCase{"AnotherGate", waiting().host(2, gated_by_others_too()), SlicePhase::kForming,
                   "pod train-2 is held by scheduling gate example.com/quota"},
-        StateCase{"AnotherGateOfACompanion", waiting().companion("driver", gated_by_others_too()), Phase::kForming,
+        StateCase{"AnotherGateOfACompanion", waiting().companion("driver", gated_by_others_too()), SlicePhase::kForming,
                   "pod driver is held by scheduling gate example.com/quota"},
-        StateCase{"OneOfTheSameJobHasSucceeded", waiting().succeeds(0), Phase::kReady, ""},
+        StateCase{"OneOfTheSameJobHasSucceeded", waiting().succeeds(0), SlicePhase::kReady, ""},
         StateCase{"OneOfAnotherJobHasSucceeded",
-                  waiting().succeeds(3).host(3, [](PodView& pod) { pod.controller->uid = "another"; }), Phase::kForming,
-                  "pod train-3 of its predecessor has succeeded and still exists"},
-        StateCase{"FirstHostFirstWithoutIt", waiting().start(tpu::kFirstHostFirst).without(0), Phase::kForming,
+                  waiting().succeeds(3).host(3, [](PodView& pod) { pod.controller->uid = "another"; }),
+                  SlicePhase::kForming, "pod train-3 of its predecessor has succeeded and still exists"},
+        StateCase{"FirstHostFirstWithoutIt", waiting().start(tpu::kFirstHostFirst).without(0), SlicePhase::kForming,
                   "3 of 4 pods exist; host 0 is missing"},
-        StateCase{"FirstHostAloneWithoutIt", waiting().start(tpu::kFirstHostAlone).without(0), Phase::kForming,
+        StateCase{"FirstHostAloneWithoutIt", waiting().start(tpu::kFirstHostAlone).without(0), SlicePhase::kForming,
                   "3 of 4 pods exist; host 0 is missing"}),
     case_name);
 
 INSTANTIATE_TEST_SUITE_P(
     Ready, SliceStateOf,
     ::testing::Values(
-        StateCase{"AllThere", waiting(), Phase::kReady, ""},
-        StateCase{"OneHost", a_slice("train").hosts(1), Phase::kReady, ""},
+        StateCase{"AllThere", waiting(), SlicePhase::kReady, ""},
+        StateCase{"OneHost", a_slice("train").hosts(1), SlicePhase::kReady, ""},
         StateCase{"BesideTheFailedOnesOfBefore",
-                  waiting().extra("old", [](PodView& pod) { pod.phase = PodPhase::kFailed; }), Phase::kReady, ""},
+                  waiting().extra("old", [](PodView& pod) { pod.phase = PodPhase::kFailed; }), SlicePhase::kReady, ""},
         StateCase{"FirstHostFirst", waiting().start(tpu::kFirstHostFirst).without(1).without(2).without(3),
-                  Phase::kReady, ""},
-        StateCase{"FirstHostAloneWithAllThere", waiting().start(tpu::kFirstHostAlone), Phase::kReady, ""}),
+                  SlicePhase::kReady, ""},
+        StateCase{"FirstHostAloneWithAllThere", waiting().start(tpu::kFirstHostAlone), SlicePhase::kReady, ""}),
     case_name);
 
 INSTANTIATE_TEST_SUITE_P(
     Placed, SliceStateOf,
-    ::testing::Values(
-        StateCase{"AllRun", running(), Phase::kPlaced, ""},
-        StateCase{"NoNodesYet", waiting().placed_in("pool-a"), Phase::kPlaced, ""},
-        StateCase{"OnlyTheFirstReleased", waiting().placed_in("pool-a").gated(1).gated(2).gated(3), Phase::kPlaced, ""},
-        StateCase{"SomeSucceeded", running().succeeds(0).succeeds(3), Phase::kPlaced, ""},
-        StateCase{"OpenAndHostsAreMissing", running().record("open").without(1).without(2), Phase::kPlaced, ""},
-        StateCase{"ACompanionCameLater", running().companion("driver"), Phase::kPlaced, ""}),
+    ::testing::Values(StateCase{"AllRun", running(), SlicePhase::kPlaced, ""},
+                      StateCase{"NoNodesYet", waiting().placed_in("pool-a"), SlicePhase::kPlaced, ""},
+                      StateCase{"OnlyTheFirstReleased", waiting().placed_in("pool-a").gated(1).gated(2).gated(3),
+                                SlicePhase::kPlaced, ""},
+                      StateCase{"SomeSucceeded", running().succeeds(0).succeeds(3), SlicePhase::kPlaced, ""},
+                      StateCase{"OpenAndHostsAreMissing", running().record("open").without(1).without(2),
+                                SlicePhase::kPlaced, ""},
+                      StateCase{"ACompanionCameLater", running().companion("driver"), SlicePhase::kPlaced, ""}),
     case_name);
 
 INSTANTIATE_TEST_SUITE_P(
     Broken, SliceStateOf,
     ::testing::Values(
-        StateCase{"Failed", running().fails(2), Phase::kBroken, "pod train-2 failed"},
-        StateCase{"FirstFailed", running().fails(0), Phase::kBroken, "pod train-0 failed"},
-        StateCase{"FailedForAReason", running().fails(2, "Evicted"), Phase::kBroken, "pod train-2 failed: Evicted"},
-        StateCase{"BeingDeleted", running().terminating(1), Phase::kBroken, "pod train-1 is being deleted"},
-        StateCase{"Gone", running().without(3), Phase::kBroken, "3 of 4 pods exist; host 3 is missing"},
-        StateCase{"Replaced", running().replaced(1), Phase::kBroken, "pod train-1 replaces a pod that was lost"},
+        StateCase{"Failed", running().fails(2), SlicePhase::kBroken, "pod train-2 failed"},
+        StateCase{"FirstFailed", running().fails(0), SlicePhase::kBroken, "pod train-0 failed"},
+        StateCase{"FailedForAReason", running().fails(2, "Evicted"), SlicePhase::kBroken,
+                  "pod train-2 failed: Evicted"},
+        StateCase{"BeingDeleted", running().terminating(1), SlicePhase::kBroken, "pod train-1 is being deleted"},
+        StateCase{"Gone", running().without(3), SlicePhase::kBroken, "3 of 4 pods exist; host 3 is missing"},
+        StateCase{"Replaced", running().replaced(1), SlicePhase::kBroken, "pod train-1 replaces a pod that was lost"},
         StateCase{"ReplacedAfterAFailure",
                   running().replaced(1).extra("old-1", [](PodView& pod) { pod.phase = PodPhase::kFailed; }),
-                  Phase::kBroken, "pod old-1 failed"},
+                  SlicePhase::kBroken, "pod old-1 failed"},
         StateCase{"ReplacedByAPodThatWasPlacedElsewhere",
                   running().host(1,
                                  [](PodView& pod) {
                                    pod.uid += "-new";
                                    pod.annotations[std::string(tpu::kSliceMembers)] = "others";
                                  }),
-                  Phase::kBroken, "one of its pods was replaced"},
+                  SlicePhase::kBroken, "one of its pods was replaced"},
         StateCase{"LostWhileOnlyTheFirstIsReleased", waiting().placed_in("pool-a").gated(1).gated(2).without(3),
-                  Phase::kBroken, "3 of 4 pods exist; host 3 is missing"}),
+                  SlicePhase::kBroken, "3 of 4 pods exist; host 3 is missing"}),
     case_name);
 
 INSTANTIATE_TEST_SUITE_P(
     Ungated, SliceStateOf,
     ::testing::Values(
         StateCase{
-            "All", running().record(""), Phase::kUngated,
+            "All", running().record(""), SlicePhase::kUngated,
             "pod train-0 was created without scheduling gate: delete it, and all pods of the slice start together"},
         StateCase{
-            "SomeOfIt", running().record("").gated(0).gated(1), Phase::kUngated,
+            "SomeOfIt", running().record("").gated(0).gated(1), SlicePhase::kUngated,
             "pod train-2 was created without scheduling gate: delete it, and all pods of the slice start together"}),
     case_name);
 
 TEST(SliceStateTimeout, ReleasesHostZeroAfterTheTimeout) {
   const Slice slice = a_slice("train").hosts(3).start(tpu::kFirstHostAlone).created(5s).without(1).without(2).slice();
   const SliceState before = state_of(slice, after(5s + kMissingPodsTimeout - 1ns));
-  EXPECT_EQ(before.phase, Phase::kForming);
+  EXPECT_EQ(before.phase, SlicePhase::kForming);
   EXPECT_EQ(before.reason, "1 of 3 pods exist; hosts 1, 2 are missing");
   EXPECT_EQ(before.changes_at, after(5s + kMissingPodsTimeout));
   const SliceState then = state_of(slice, after(5s + kMissingPodsTimeout));
-  EXPECT_EQ(then.phase, Phase::kReady);
+  EXPECT_EQ(then.phase, SlicePhase::kReady);
   EXPECT_EQ(then.changes_at, std::nullopt);
 }
 
 TEST(SliceStateTimeout, RestartsTheTimeoutWithEachPod) {
   const auto later = [](PodView& pod) { pod.created = after(8s); };
   const SliceBuilder slice = a_slice("train").hosts(3).start(tpu::kFirstHostAlone).host(1, later).without(2);
-  EXPECT_EQ(state_of(slice.slice(), after(17s)).phase, Phase::kForming);
+  EXPECT_EQ(state_of(slice.slice(), after(17s)).phase, SlicePhase::kForming);
   EXPECT_EQ(state_of(slice.slice(), after(17s)).changes_at, after(18s));
-  EXPECT_EQ(state_of(slice.slice(), after(18s)).phase, Phase::kReady);
+  EXPECT_EQ(state_of(slice.slice(), after(18s)).phase, SlicePhase::kReady);
 }
 
 TEST(SliceStateTimeout, NeverTimesOutIfTheSliceStartsTogether) {
-  EXPECT_EQ(state_of(waiting().without(3).slice(), after(std::chrono::hours(24))).phase, Phase::kForming);
+  EXPECT_EQ(state_of(waiting().without(3).slice(), after(std::chrono::hours(24))).phase, SlicePhase::kForming);
 }
 
 TEST(SliceStateTimeout, KeepsHostZeroWithAnotherGate) {
   const SliceBuilder slice =
       a_slice("train").hosts(2).start(tpu::kFirstHostAlone).without(1).host(0, gated_by_others_too());
   const SliceState state = state_of(slice.slice(), after(1h));
-  EXPECT_EQ(state.phase, Phase::kForming);
+  EXPECT_EQ(state.phase, SlicePhase::kForming);
   EXPECT_EQ(state.reason, "pod train-0 is held by scheduling gate example.com/quota");
 }
 

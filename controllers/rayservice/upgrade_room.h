@@ -11,7 +11,7 @@
 namespace tpuslice::rayservice {
 
 struct RoomDecision {
-  Problem problem;       ///< For tpu::kSlicesPlaced: of the newest cluster.
+  Problem problem;       ///< For plan::kSlicesPlaced: of the newest cluster.
   bool replace = false;  ///< The active cluster is deleted, so that its nodes are free.
   std::optional<Duration> requeue_after;
 };

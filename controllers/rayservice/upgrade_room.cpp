@@ -1,4 +1,4 @@
-#include "controllers/rayservice/room.h"
+#include "controllers/rayservice/upgrade_room.h"
 
 #include <chrono>
 
@@ -32,7 +32,8 @@ RoomDecision decide_room(const RayServiceState& state, const ClusterChoice& choi
     out.problem = {"ClusterPending", "the RayCluster is being created"};
     return out;
   }
-  const Json* condition = find_condition(array_at(newest->object.json(), {"status", "conditions"}), tpu::kSlicesPlaced);
+  const Json* condition =
+      find_condition(array_at(newest->object.json(), {"status", "conditions"}), plan::kSlicesPlaced);
   if (condition == nullptr) {
     out.problem = {"PodsPending", fmt::format("RayCluster {} has no pods yet", newest->name())};
     return out;

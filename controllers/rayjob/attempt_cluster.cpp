@@ -1,4 +1,4 @@
-#include "controllers/rayjob/cluster.h"
+#include "controllers/rayjob/attempt_cluster.h"
 
 #include <array>
 #include <utility>

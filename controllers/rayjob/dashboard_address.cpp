@@ -1,4 +1,4 @@
-#include "controllers/rayjob/head.h"
+#include "controllers/rayjob/dashboard_address.h"
 
 #include <algorithm>
 
