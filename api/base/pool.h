@@ -17,8 +17,8 @@ class Pool {
   /// Keeps at most `kept` objects that are not in use.
   explicit Pool(std::size_t kept) : kept_(kept) {}
 
-  /// Returns what `use` returns, called with an object that nobody else uses meanwhile: the one that was used last, or
-  /// a new one. The object is dropped if `use` throws.
+  /// Returns what `use` returns, called with an object that is not used elsewhere meanwhile: the one that was used
+  /// last, or a new one. The object is dropped if `use` throws.
   template <typename Use>
   auto with(Use use) {
     std::unique_ptr<T> object = take();

@@ -109,7 +109,7 @@ class PlanBuilder {
                                         domain_noun(victim.topology_key), preemption.domain);
     const std::string what =
         fmt::format("{} of priority {} is preempted: {}", short_name(victim), victim.priority(), why);
-    plan::ActionEvents events;  // Of all the deletes.
+    plan::ActionEvents events;  // All the deletes share them.
     events.on_success.push_back(
         of_workload(victim, {EventType::kNormal, "SlicePreempted", "PreemptSlice", "Slice " + what}));
     events.on_failure.push_back(

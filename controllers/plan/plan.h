@@ -88,7 +88,7 @@ struct Counter {
   std::string_view name;                      ///< "tpuslice_slices_torn_down_total"
   std::string_view help;                      ///< One sentence.
   std::string_view label = {};                ///< Empty: none.
-  std::vector<std::string_view> values = {};  ///< Of the label, all of them.
+  std::vector<std::string_view> values = {};  ///< All values of the label.
 };
 
 /// A number for the metrics: something happened (a counter), took so long (a histogram), or is so many now (a gauge).
@@ -160,8 +160,8 @@ struct Plan {
   std::string reason;  ///< One sentence: what is being done and why. Logs and golden files show it.
   std::vector<Stage> stages;
   std::optional<StatusPatch> status;
-  std::vector<EventIntent> events;        ///< Of no single action.
-  std::vector<Measurement> measurements;  ///< Of no single action.
+  std::vector<EventIntent> events;        ///< Those that belong to no single action.
+  std::vector<Measurement> measurements;  ///< Those that belong to no single action.
   std::optional<Duration> requeue_after;  ///< When something is due that causes no watch event.
   /// The plan skips the write that failed last, so the last failure stays recorded when this plan succeeds.
   bool keeps_failure = false;

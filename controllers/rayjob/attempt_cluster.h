@@ -32,7 +32,7 @@ struct ClusterDecision {
   Object desired = {};
   Json workers = {};               ///< Its spec.workerGroupSpecs.
   Json status = {};                ///< Its status as observed; null without a usable one.
-  std::string dashboard_url = {};  ///< Of kReady.
+  std::string dashboard_url = {};  ///< Set with kReady.
   Problem problem = {};            ///< Why it is not ready.
   Problem child_problem = {};      ///< Why it does not exist.
   /// What is missing of a cluster that was complete when the job began; empty if nothing.

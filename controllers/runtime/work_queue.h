@@ -101,7 +101,7 @@ class WorkQueue {
   const QueueMetrics metrics_;
 
   mutable Mutex mutex_;
-  // Of the workers without a key, one is the watcher: it waits until a key is ready or due. The others sleep until it
+  // One of the workers without a key is the watcher: it waits until a key is ready or due. The others sleep until it
   // has taken a key, so that one key does not wake all of them.
   ConditionVariable changed_;
   ConditionVariable idle_;

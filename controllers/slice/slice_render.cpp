@@ -96,7 +96,7 @@ class SliceRenderer {
     plan_.stages.push_back(std::move(deletes));
   }
 
-  /// Of all the deletes.
+  /// All the deletes share them.
   [[nodiscard]] plan::ActionEvents events_of_tear_down(const SliceFailure& failure, std::size_t pods) const {
     plan::ActionEvents events;
     events.on_success.push_back(

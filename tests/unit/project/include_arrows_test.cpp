@@ -53,7 +53,7 @@ std::map<std::string, std::set<std::string>> make_arrows() {
       {"webhook", {"tpu/rules", "tpu", "api/client", "api/http", "api/types", "api/base"}},
       {"controllers/plan", {"tpu", "api/types", "api/base"}},
       {"controllers/runtime", {"controllers/plan", "tpu", "api/client", "api/http", "api/types", "api/base"}},
-      {"controllers/kind", {"controllers/runtime", "tpu/rules", "api/types", "api/base"}},
+      {"controllers/kind", {"controllers/runtime", "controllers/plan", "tpu/rules", "api/types", "api/base"}},
       {"controllers/ray", {"controllers/raycluster", "controllers/plan", "tpu", "api/types", "api/base"}},
       {"controllers/rayjob", plus(of_kind, {"controllers/ray", "controllers/raycluster"})},
       {"controllers/rayservice", plus(of_kind, {"controllers/ray", "controllers/raycluster"})},

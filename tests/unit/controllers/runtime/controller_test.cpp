@@ -422,16 +422,24 @@ TEST_F(ControllerTest, RecordsTheMeasurementsOfAPlan) {
   EXPECT_THAT(text, HasSubstr("widgets{kind=\"round\"} 7\n"));
 }
 
-TEST_F(ControllerTest, CountsNoActionsOfWhichOneFailed) {
+TEST_F(ControllerTest, CountsActionsOnceOneOfThemSucceeded) {
   show_widget({{"replicas", 2}});
   reconciler_->created = std::make_shared<const plan::ActionEvents>(
       plan::ActionEvents{.measurements = {plan::increment(kWidgetsCreated)}});
   api_.fault = [](const FakeApi::Call& call) {
-    return call.text() == "create default/w-1" ? std::optional<Error>(Error::of(ErrorCode::kForbidden, "no quota"))
-                                               : std::nullopt;
+    return call.text().starts_with("create default/w-")
+               ? std::optional<Error>(Error::of(ErrorCode::kForbidden, "no quota"))
+               : std::nullopt;
   };
   controller_->step(clock_.now(), {});
   EXPECT_THAT(metrics_.scrape(), HasSubstr("widgets_created_total 0\n"));
+  api_.fault = [](const FakeApi::Call& call) {
+    return call.text() == "create default/w-1" ? std::optional<Error>(Error::of(ErrorCode::kForbidden, "no quota"))
+                                               : std::nullopt;
+  };
+  clock_.advance(1min);
+  controller_->step(clock_.now(), {});
+  EXPECT_THAT(metrics_.scrape(), HasSubstr("widgets_created_total 1\n"));
 }
 
 TEST_F(ControllerTest, HasCountersThatStartAtZeroForAllValuesOfTheirLabels) {
@@ -442,7 +450,7 @@ TEST_F(ControllerTest, HasCountersThatStartAtZeroForAllValuesOfTheirLabels) {
 }
 
 TEST_F(ControllerTest, CreatesNoCounterThatIsNotDeclared) {
-  show_widget({});
+  show_widget({{"replicas", 0}});
   reconciler_->measurements = {plan::increment({"widgets_lost_total", "Lost."}),
                                plan::increment(kWidgetsPainted, "green")};
   controller_->step(clock_.now(), {});

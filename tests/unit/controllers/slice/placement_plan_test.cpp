@@ -365,7 +365,10 @@ TEST(PlacementPlan, CountsAndTimesASliceWhenHostZeroIsReleased) {
 }
 
 TEST(PlacementPlan, CountsAnAcceleratorThatIsNotInTheCatalogAsOther) {
-  const Plan plan = plan_placement(observed({a_pool("pool-a")}, {a_slice("train")}), {}, "tpu-v99");
+  const std::string label(tpu::kAcceleratorLabel);
+  const Plan plan =
+      plan_placement(observed({a_pool("pool-a").label(label, "tpu-v99")}, {a_slice("train").selects(label, "tpu-v99")}),
+                     {}, "tpu-v99");
   EXPECT_THAT(plan, plan::CountsOnly(placement::kCounters));
   EXPECT_EQ(measured(plan, Measurement::Kind::kCount).at(0).labels.at("accelerator"), "other");
 }

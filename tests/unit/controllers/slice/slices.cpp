@@ -185,7 +185,7 @@ PodView SliceBuilder::as_created(int host) const {
   annotate(pod, tpu::kTopologyKey) = topology_key_;
   pod.scheduling.edit().gates = {std::string(tpu::kSliceGate)};
   pod.scheduling.edit().node_selector = selector_;
-  pod.scheduling.edit().node_selector[std::string(tpu::kAcceleratorLabel)] = kV6e;
+  pod.scheduling.edit().node_selector.emplace(tpu::kAcceleratorLabel, kV6e);
   pod.scheduling.edit().tolerations = {{.key = std::string(tpu::kTpuTaint), .exists = true}};
   tpu::set_chips(pod, chips_);
   pod.priority = priority_;
@@ -277,7 +277,7 @@ std::vector<NodePtr> PoolBuilder::nodes() const {
     node.uid = "uid-of-" + node.key.name;
     node.resource_version = "1";
     node.labels = labels_;
-    node.labels[std::string(tpu::kAcceleratorLabel)] = kV6e;
+    node.labels.emplace(tpu::kAcceleratorLabel, kV6e);
     node.labels[kGkePool] = name_;
     node.ready = true;
     node.ready_changed = start_of_time();
