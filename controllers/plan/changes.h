@@ -2,10 +2,12 @@
 //
 // All planners of kinds have the same parts:
 //   <kind>_state.h   <Kind>State: what is derived from one observation, once. Borrows from the observation.
-//   decisions.h      decide(state) -> Decisions: what is done, as values; neither texts nor documents.
+//   decisions.h      decide(state) -> Decisions: what is done, as values. A document only where it was compared with a
+//                    live one, a text only where the status keeps it.
 //   render.h         render(state, decisions) -> Plan: an enum Step with the stages, actions, events, reasons, status.
 //   <kind>_plan.h    plan_<kind>(observed): checks the spec, then render(state, decide(state)).
-// A decision does not read what render() makes, and render() decides nothing.
+// A decision does not read what render() makes, and render() decides nothing. The deletion of a RayCluster
+// (controllers/raycluster/redis_cleanup.h) is the exception: it is not divided.
 #pragma once
 
 #include <cstddef>
