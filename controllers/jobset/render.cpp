@@ -234,15 +234,15 @@ plan::Plan render(const JobSetState& state, const Decisions& decisions,
     changes.reasons.emplace_back("jobset completed successfully");
     changes.count(kFinishedJobSets, kCompleted);
   }
-  if (const auto& children = decisions.children; children) {
+  if (const auto& running = decisions.running; running) {
     render_service(state, decisions.service, changes);
-    render_claims(state.spec, children->create_claims, changes);
-    render_suspension(children->suspend, changes);
-    render_resizes(children->resize, changes);
+    render_claims(state.spec, running->create_claims, changes);
+    render_suspension(running->suspend, changes);
+    render_resizes(running->resize, changes);
     // In an earlier stage than the creates, so that a failed create, such as at a quota, does not hold back resumed
     // Jobs.
-    render_resume(children->resume, changes);
-    render_creations(state.spec, children->create, builder, changes);
+    render_resume(running->resume, changes);
+    render_creations(state.spec, running->create, builder, changes);
   }
   // As in upstream, events of changed conditions precede those of failure policy actions.
   const JobSetStatus status = next_status(state, decisions, changes);
