@@ -101,6 +101,11 @@ TEST_F(WorkloadClientTest, SendsARequestOnce) {
 }
 
 /// Regression: an answer that the reader could not bear ended the process.
+TEST_F(WorkloadClientTest, CountsResultsFromZero) {
+  EXPECT_THAT(metrics_.scrape(),
+              HasSubstr("tpuslice_workload_requests_total{controller=\"jobs\",result=\"refused\"} 0\n"));
+}
+
 TEST_F(WorkloadClientTest, AnAnswerWhoseReaderThrowsIsNoAnswer) {
   WorkloadRequest request = get_status();
   request.read = [](int, const std::string& body) -> Json {
