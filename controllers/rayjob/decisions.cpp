@@ -198,7 +198,7 @@ Decisions submit(const RayJobState& state, const HttpSubmission& last, Decisions
   return out;
 }
 
-/// Ray does not know the job yet, or does not know it any more.
+/// Ray does not know the job yet, or no longer knows it.
 Decisions handle_unknown_job(const RayJobState& state, const SubmitterState& submitter, Decisions out) {
   out.status.check_failing_since.reset();
   if (!state.status.job.empty()) {
