@@ -1,7 +1,7 @@
 #include "controllers/jobset/decisions.h"
 
+#include "controllers/jobset/child_jobs.h"
 #include "controllers/jobset/headless_service.h"
-#include "controllers/jobset/success_policy.h"
 #include "controllers/jobset/volume_claims.h"
 
 namespace tpuslice::jobset {

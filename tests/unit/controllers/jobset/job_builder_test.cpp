@@ -3,7 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "controllers/jobset/job_labels.h"
 #include "controllers/jobset/rules/jobset_labels.h"
 #include "tests/support/error_matchers.h"
 #include "tests/unit/controllers/jobset/jobsets.h"
