@@ -9,10 +9,10 @@
 #include "controllers/rayjob/dashboard_address.h"
 #include "controllers/rayjob/deadlines.h"
 #include "controllers/rayjob/deletion.h"
-#include "controllers/rayjob/http_submission.h"
 #include "controllers/rayjob/job_check.h"
 #include "controllers/rayjob/retry.h"
 #include "controllers/rayjob/rules/rayjob_labels.h"
+#include "controllers/rayjob/submission.h"
 #include "controllers/rayjob/teardown.h"
 
 namespace tpuslice::rayjob {
