@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "controllers/placement/placement_reconciler.h"
-#include "controllers/placement/scout_pod.h"
+#include "controllers/placement/scouts.h"
 #include "tests/support/error_matchers.h"
 #include "tests/support/plan_matchers.h"
 #include "tests/unit/controllers/slice/request_scenes.h"
