@@ -132,6 +132,8 @@ std::vector<EventsReport> ExecutionReport::events(const plan::Plan& plan) const 
   return out;
 }
 
+bool ExecutionReport::cut_short() const { return error && !is_failure(*error); }
+
 Executor::Executor(client::Reader& reader, client::Writer& writer, Parallel& parallel, EventSink& events,
                    ExecutorOptions options)
     : reader_(reader), writer_(writer), parallel_(parallel), events_(events), options_(options) {}
@@ -349,9 +351,7 @@ void Executor::emit(const plan::Plan& plan, const Target& target, const Executio
       record(event);
     }
   }
-  // The replica that completes the plan records its events; one that stops or no longer leads does not.
-  const bool cut_short = report.error && report.error->code() == ErrorCode::kCancelled;
-  if (!cut_short) std::ranges::for_each(plan.events, record);
+  if (!report.cut_short()) std::ranges::for_each(plan.events, record);
 }
 
 }  // namespace tpuslice::runtime
