@@ -79,8 +79,10 @@ int rank(const Error& error) {
 void note_error(ExecutionReport& report, const Error& error, const std::string& reason) {
   if (!report.error || rank(error) > rank(*report.error)) report.error = error;
   if (report.failure || !is_failure(error)) return;
-  report.failure = plan::Failure{
-      .reason = reason, .message = error.message(), .missing_service_account = client::missing_service_account(error)};
+  report.failure = plan::Failure{.reason = reason,
+                                 .message = error.message(),
+                                 .missing_service_account = client::missing_service_account(error),
+                                 .namespace_terminating = client::is_namespace_terminating(error)};
 }
 
 bool succeeded(Outcome outcome) {
