@@ -60,7 +60,7 @@ void force_deletion(const JobView& job, Changes& changes) {
       "job {} has been terminating since {}: deleting it without waiting for its pods, which are on lost nodes or have "
       "finalizers",
       job.key.name, format_rfc3339(*job.deletion));
-  changes.add(Step::kDeletes, {delete_job(job, Propagation::kBackground)},
+  changes.add(Step::kDeletes, delete_job(job, Propagation::kBackground),
               {.on_success = {{EventType::kWarning, "JobDeletionStuck", "Reconciling", text}},
                .on_failure = {{EventType::kWarning, "JobDeletionStuck", "Reconciling", text + "; that failed:"}}});
   changes.reasons.push_back(std::move(text));
@@ -130,7 +130,7 @@ void render_failure(const FailureDecision& failure, Changes& changes) {
 /// Creates an object, with a Warning event if that fails.
 void create(Action action, std::string_view failure_reason, const std::string& failure, Step step, Changes& changes) {
   action.failure_reason = failure_reason;
-  changes.add(step, {std::move(action)},
+  changes.add(step, std::move(action),
               {.on_failure = {{EventType::kWarning, std::string(failure_reason), "Reconciling", failure}}});
 }
 

@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <initializer_list>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -23,6 +24,19 @@
 #include "controllers/plan/plan.h"
 
 namespace tpuslice::plan {
+
+/// Action of most events.
+inline constexpr std::string_view kReconciling = "Reconciling";
+
+/// Reason and message of an event.
+struct EventText {
+  std::string_view reason;
+  std::string message;
+};
+
+/// What is reported of an action, or of several that share it: a Normal event once all have succeeded, a Warning if one
+/// has failed.
+[[nodiscard]] ActionEvents result_events(EventText success, EventText failure, std::string_view action = kReconciling);
 
 /// A kind numbers its stages with an enum, in the order in which they run; the parts of its planner add actions to them
 /// in any order.
@@ -49,6 +63,11 @@ struct Changes {
   template <typename Step>
   void add(Step step, Action action) {
     stage(step).actions.push_back(std::move(action));
+  }
+  template <typename Step>
+  void add(Step step, Action action, ActionEvents reported) {
+    action.events = std::make_shared<const ActionEvents>(std::move(reported));
+    add(step, std::move(action));
   }
   /// Actions that share what is reported of them: "Created pods a, b and c" once all of them succeeded.
   template <typename Step>

@@ -5,10 +5,10 @@
 #include <fmt/format.h>
 
 #include "controllers/plan/changes.h"
+#include "controllers/plan/finalizers.h"
 #include "controllers/rayjob/cleanup.h"
 #include "controllers/rayjob/dashboard_address.h"
 #include "controllers/rayjob/deadlines.h"
-#include "controllers/rayjob/deletion.h"
 #include "controllers/rayjob/job_check.h"
 #include "controllers/rayjob/retry.h"
 #include "controllers/rayjob/rules/rayjob_labels.h"
@@ -25,7 +25,7 @@ void requeue(Decisions& out, const std::optional<Duration>& time) {
   if (time) plan::requeue_within(out.requeue_after, *time);
 }
 
-bool lacks_finalizer(const RayJobState& state) { return !has_stop_finalizer(state.seen.job); }
+bool lacks_finalizer(const RayJobState& state) { return !plan::has_finalizer(state.seen.job, kStopFinalizer); }
 
 // Transitions: each returns the decisions with the state that follows.
 

@@ -63,6 +63,9 @@ struct ExecutionReport {
   /// One entry for each of the events of the plan's actions, in the order of the actions.
   [[nodiscard]] std::vector<EventsReport> events(const plan::Plan& plan) const;
   [[nodiscard]] bool ok() const { return !error; }
+  /// A conflict or a cancellation has ended the plan. What belongs to the whole plan is reported by the next one, which
+  /// has it again.
+  [[nodiscard]] bool cut_short() const;
   [[nodiscard]] std::size_t written() const { return writes.size(); }
 };
 
