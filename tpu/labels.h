@@ -56,8 +56,8 @@ inline constexpr std::string_view kSliceStart = "tpuslice.dev/slice-start";
 inline constexpr std::string_view kFirstHostFirst = "first-host-first";
 /// If no other host is created for a while: the controller may wait until host 0 runs.
 inline constexpr std::string_view kFirstHostAlone = "first-host-alone";
-/// As kFirstHostAlone: the controller, a StatefulSet, may wait for each host before it creates the next. It recreates
-/// hosts that are lost.
+/// The same as kFirstHostAlone for a controller, a StatefulSet, that may wait for each host before it creates the next.
+/// It recreates hosts that are lost.
 inline constexpr std::string_view kHostByHost = "host-by-host";
 /// Slices of one namespace with the same value start together or not at all.
 inline constexpr std::string_view kSliceGang = "tpuslice.dev/slice-gang";

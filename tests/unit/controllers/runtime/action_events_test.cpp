@@ -119,8 +119,8 @@ TEST_F(ActionEventsTest, OfSeveralActionsCountOnceOneSucceeded) {
   plan.stages = {{actions, true}};
   EXPECT_TRUE(report_.events(plan).front().began);
   EXPECT_FALSE(report_.events(plan).front().succeeded);
-  fail({{"a", ErrorCode::kForbidden}, {"b", ErrorCode::kForbidden}});
   ASSERT_TRUE(api_.remove(kPods, {"default", "a"}, {}, {}).ok());
+  fail({{"a", ErrorCode::kForbidden}, {"b", ErrorCode::kForbidden}});
   apply({{actions, true}});
   EXPECT_FALSE(report_.events(plan).front().began);
 }
