@@ -47,7 +47,7 @@ struct EventsReport {
   std::shared_ptr<const plan::ActionEvents> events;
   bool began = false;          ///< One of them succeeded.
   bool succeeded = true;       ///< All of them did.
-  std::optional<Error> error;  ///< The first of them that failed for another reason than a conflict.
+  std::optional<Error> error;  ///< The first of them that was neither a conflict nor a cancellation.
 };
 
 struct ExecutionReport {
