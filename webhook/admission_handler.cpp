@@ -99,15 +99,11 @@ AdmissionResponse admit_pod(AdmissionRequest request, const rules::MutationOptio
   return response;
 }
 
-bool is_admission_path(std::string_view path, rules::WorkloadKinds kinds) {
-  return path == kMutatePodPath || kind_at(path, kinds) != nullptr;
-}
-
 http::Response handle_admission(const http::Request& request, const rules::MutationOptions& options,
                                 AdmissionRecord* record) {
   const std::string_view path = std::string_view(request.target).substr(0, request.target.find('?'));
   const rules::WorkloadKind* kind = kind_at(path, options.kinds);
-  if (!is_admission_path(path, options.kinds)) {
+  if (kind == nullptr && path != kMutatePodPath) {
     return text_response(404, fmt::format("paths are {}\n", known_paths(options.kinds)));
   }
   if (request.method != "POST") return text_response(405, "admission reviews are sent by POST\n");

@@ -15,9 +15,6 @@ inline constexpr std::string_view kMutatePodPath = "/mutate-v1-pod";
 /// without a patch.
 [[nodiscard]] AdmissionResponse admit_pod(AdmissionRequest request, const rules::MutationOptions& options);
 
-/// The path of the pod mutator, or of one of `kinds`.
-[[nodiscard]] bool is_admission_path(std::string_view path, rules::WorkloadKinds kinds);
-
 /// What the log has of a review.
 struct AdmissionRecord {
   std::string uid;  ///< The uid that the API server logs and sends to the client; empty if it could not be read.

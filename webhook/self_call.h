@@ -14,10 +14,10 @@ namespace tpuslice::webhook {
 inline constexpr std::string_view kHealthPath = "/healthz";
 
 struct SelfCall {
-  std::string address;      ///< That the server listens on; as http::ServerOptions::address.
-  std::uint16_t port = 0;   ///< That it was given.
+  std::string address;      ///< Address that the server listens on, as http::ServerOptions::address.
+  std::uint16_t port = 0;   ///< Port that it was given.
   std::string authorities;  ///< PEM, with which the certificate is verified; empty: it is not.
-  std::string server_name;  ///< That the certificate must have.
+  std::string server_name;  ///< Name that the certificate must have.
   Duration deadline = std::chrono::seconds(2);
 };
 

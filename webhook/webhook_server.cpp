@@ -1,11 +1,16 @@
 #include "webhook/webhook_server.h"
 
 #include <algorithm>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
 
 #include "api/base/file.h"
 #include "api/base/mutex.h"
 #include "api/base/pause.h"
 #include "api/http/tls/tls_credentials.h"
+#include "tpu/rules/workload_kinds.h"
 #include "webhook/admission_log.h"
 #include "webhook/admission_probe.h"
 #include "webhook/self_call.h"
@@ -39,13 +44,47 @@ http::Reply refuse_client() {
   return reply;
 }
 
+/// Controller-runtime's metrics of one path.
+class PathMetrics {
+ public:
+  PathMetrics(Metrics& metrics, std::string path)
+      : metrics_(metrics),
+        path_(std::move(path)),
+        in_flight_(metrics.gauge("controller_runtime_webhook_requests_in_flight",
+                                 "Current number of admission requests being served.", {{"webhook", path_}})),
+        latency_(metrics.histogram("controller_runtime_webhook_latency_seconds",
+                                   "Histogram of the latency of processing admission requests.", latency_buckets(),
+                                   {{"webhook", path_}})) {
+    for (const int status : {200, 400, 413}) requests(status);  // Zero from the start.
+  }
+
+  [[nodiscard]] Gauge& in_flight() const { return in_flight_; }
+  [[nodiscard]] Histogram& latency() const { return latency_; }
+  Counter& requests(int status) const {
+    return metrics_.counter("controller_runtime_webhook_requests_total",
+                            "Total number of admission requests by HTTP status code.",
+                            {{"webhook", path_}, {"code", std::to_string(status)}});
+  }
+
+ private:
+  Metrics& metrics_;
+  const std::string path_;
+  Gauge& in_flight_;
+  Histogram& latency_;
+};
+
 }  // namespace
 
 /// The handler with controller-runtime's metrics. Thread-safe.
 class WebhookServer::Metered {
  public:
   Metered(rules::MutationOptions mutation, const Clock& clock, Metrics& metrics, Logger log)
-      : clock_(clock), metrics_(metrics), log_(std::move(log), clock) {
+      : clock_(clock), other_paths_(metrics, "other"), log_(std::move(log), clock) {
+    const auto add = [&](std::string_view path) { paths_.try_emplace(std::string(path), metrics, std::string(path)); };
+    add(kMutatePodPath);
+    for (const rules::WorkloadKind* kind : mutation.kinds) {
+      if (!kind->path.empty()) add(kind->path);
+    }
     set_mutation(std::move(mutation));
   }
 
@@ -56,26 +95,17 @@ class WebhookServer::Metered {
   }
 
   http::Reply serve(const http::Request& request) {
-    // Unknown paths share one label value, as there may be any number of them.
     const std::string path = request.target.substr(0, request.target.find('?'));
-    const MetricLabels labels{{"webhook", is_admission_path(path, mutation()->kinds) ? path : "other"}};
-    Gauge& in_flight = metrics_.gauge("controller_runtime_webhook_requests_in_flight",
-                                      "Current number of admission requests being served.", labels);
-    in_flight.add(1);
+    const PathMetrics& metrics = metrics_of(path);
+    metrics.in_flight().add(1);
     const Instant begin = clock_.now();
     http::Reply reply;
     AdmissionRecord record;
     reply.response = handle_admission(request, *mutation(), &record);
     reply.trusts_client = reply.response.status == 200;
-    metrics_
-        .histogram("controller_runtime_webhook_latency_seconds",
-                   "Histogram of the latency of processing admission requests.", latency_buckets(), labels)
-        .observe(std::chrono::duration<double>(clock_.now() - begin).count());
-    in_flight.add(-1);
-    metrics_
-        .counter("controller_runtime_webhook_requests_total", "Total number of admission requests by HTTP status code.",
-                 {{"webhook", labels.at("webhook")}, {"code", std::to_string(reply.response.status)}})
-        .increment();
+    metrics.latency().observe(std::chrono::duration<double>(clock_.now() - begin).count());
+    metrics.in_flight().add(-1);
+    metrics.requests(reply.response.status).increment();
     log_.record(path, record);
     return reply;
   }
@@ -85,9 +115,15 @@ class WebhookServer::Metered {
     const MutexLock lock(mutex_);
     return mutation_;
   }
+  /// Unknown paths share their metrics, as there may be any number of them.
+  [[nodiscard]] const PathMetrics& metrics_of(const std::string& path) const {
+    const auto found = paths_.find(path);
+    return found == paths_.end() ? other_paths_ : found->second;
+  }
 
   const Clock& clock_;
-  Metrics& metrics_;
+  const PathMetrics other_paths_;
+  std::map<std::string, PathMetrics> paths_;  // Constant after construction.
   AdmissionLog log_;
   mutable Mutex mutex_;
   std::shared_ptr<const rules::MutationOptions> mutation_ TPUSLICE_GUARDED_BY(mutex_);

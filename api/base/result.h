@@ -86,7 +86,8 @@ class [[nodiscard]] Error {
   [[nodiscard]] ErrorCode code() const { return code_; }
   [[nodiscard]] const std::string& message() const { return message_; }
 
-  /// The `reason` of a Kubernetes Status ("AlreadyExists"), empty for our own errors.
+  /// The `reason` of a Kubernetes Status ("AlreadyExists"), or of its cause if that says more; empty for our own
+  /// errors.
   [[nodiscard]] const std::string& reason() const { return reason_; }
   Error& with_reason(std::string reason) {
     reason_ = std::move(reason);

@@ -124,10 +124,17 @@ ErrorCode code_of_foreign(int status) {
   return status == 406 || status == 415 ? ErrorCode::kUnavailable : code_of(status, "");
 }
 
-bool has_cause(const Json& status, std::string_view reason) {
-  const Json& causes = array_at(status, {"details", "causes"});
-  return std::any_of(causes.begin(), causes.end(),
-                     [&](const Json& cause) { return string_at(cause, {"reason"}) == reason; });
+constexpr std::string_view kTooLarge = "ResourceVersionTooLarge";
+/// A cause from the server's admission plugin NamespaceLifecycle.
+constexpr std::string_view kNamespaceTerminating = "NamespaceTerminating";
+
+/// The reason of a cause that says more than that of the Status, which is Timeout or Forbidden.
+std::string reason_of(const Json& status) {
+  for (const Json& cause : array_at(status, {"details", "causes"})) {
+    std::string reason = string_at(cause, {"reason"});
+    if (reason == kTooLarge || reason == kNamespaceTerminating) return reason;
+  }
+  return string_at(status, {"reason"});
 }
 
 /// Those of a long list are not all kept: an object of a user may have any number of problems.
@@ -141,7 +148,6 @@ std::vector<std::string> fields_of(const Json& status) {
   return fields;
 }
 
-constexpr std::string_view kTooLarge = "ResourceVersionTooLarge";
 /// A longer Retry-After, such as a proxy may send, is cut to this: no watch is opened again before it has passed.
 constexpr std::int64_t kMaxRetryAfterSeconds = 60;
 
@@ -238,7 +244,7 @@ Error error_from_status(const Json& status, int fallback_code, std::string_view 
   if (const Json* given = find_path(status, {"code"}); given != nullptr && given->is_number_integer()) {
     if (given->get<int>() > 0) code = given->get<int>();  // 0: not set; protobuf has it nevertheless.
   }
-  const std::string reason = has_cause(status, kTooLarge) ? std::string(kTooLarge) : string_at(status, {"reason"});
+  const std::string reason = reason_of(status);
   // A message quotes the value that was refused, which can be most of the object.
   const std::string message = clip(string_at(status, {"message"}, "no message"), kMaxMessage);
   Error error = Error::of(code_of(code, reason), "{}: {}", what, message);
@@ -292,6 +298,8 @@ std::string missing_service_account(const Error& error) {
   if (end == std::string_view::npos) return {};
   return std::string(text.substr(name + kName.size(), end - name - kName.size()));
 }
+
+bool is_namespace_terminating(const Error& error) { return error.reason() == kNamespaceTerminating; }
 
 bool is_resource_version_too_large(const Error& error) { return error.reason() == kTooLarge; }
 

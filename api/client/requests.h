@@ -119,6 +119,9 @@ struct DeleteOptions {
 /// found.
 [[nodiscard]] std::string missing_service_account(const Error& error);
 
+/// True if the server creates nothing in the namespace because it is being deleted.
+[[nodiscard]] bool is_namespace_terminating(const Error& error);
+
 /// True if the server has not yet reached the asked resourceVersion: list without one.
 [[nodiscard]] bool is_resource_version_too_large(const Error& error);
 

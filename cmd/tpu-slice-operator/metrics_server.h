@@ -81,7 +81,7 @@ class MetricsServer {
   const decltype(MetricsServerOptions::pages) pages_;
   std::optional<runtime::RequestAuthorizer> authorizer_;      ///< Without: HTTP.
   std::unique_ptr<webhook::CertificateSource> certificates_;  ///< Null with HTTP.
-  http::Identity identity_;                                   ///< That is served.
+  http::Identity identity_;                                   ///< The identity that is served.
   std::unique_ptr<http::Server> server_;
 };
 

@@ -30,6 +30,16 @@ bool is_of_previous_attempt(const JobSetSpec& spec, const JobSetStatus& status, 
   return index && before(kJobRestartAttempt, status.restarts_of(replicated_job_of(job), *index));
 }
 
+/// Null if the labels name no replicated job of the spec.
+ReplicatedJobStatus* status_of(const JobView& job, JobCounts& counts) {
+  const auto found = counts.find(replicated_job_of(job));
+  return found == counts.end() ? nullptr : &found->second;
+}
+
+bool is_target(const SuccessPolicy& policy, const std::string& job) {
+  return policy.targets.empty() || std::ranges::count(policy.targets, job) > 0;
+}
+
 }  // namespace
 
 std::string replicated_job_of(const JobView& job) { return label_or_annotation(job, kReplicatedJobName); }
@@ -73,6 +83,48 @@ ChildJobs classify_jobs(const JobSetSpec& spec, const JobSetStatus& status, cons
     }
   }
   return out;
+}
+
+JobCounts count_jobs(const JobSetSpec& spec, const ChildJobs& children, const JobSetStatus& before) {
+  JobCounts counts;
+  for (const ReplicatedJob& job : spec.jobs) {
+    ReplicatedJobStatus& status = counts[job.name];
+    if (const auto found = before.jobs.find(job.name); found != before.jobs.end()) {
+      status.restarts = found->second.restarts;
+      status.counted_restarts = found->second.counted_restarts;
+    }
+  }
+  for (const JobPtr& job : children.active) {
+    ReplicatedJobStatus* status = status_of(*job, counts);
+    if (status == nullptr) continue;
+    if (is_ready(*job)) ++status->ready;
+    if (job->active > 0) ++status->active;
+    if (job->suspended) ++status->suspended;
+  }
+  for (const JobPtr& job : children.succeeded) {
+    if (ReplicatedJobStatus* status = status_of(*job, counts); status != nullptr) ++status->succeeded;
+  }
+  for (const JobPtr& job : children.failed) {
+    if (ReplicatedJobStatus* status = status_of(*job, counts); status != nullptr) ++status->failed;
+  }
+  return counts;
+}
+
+bool all_ready(const JobSetSpec& spec, const JobCounts& counts) {
+  std::int64_t ready = 0;
+  for (const auto& [name, job] : counts) ready += job.ready + job.succeeded;
+  return ready == spec.total_replicas();
+}
+
+bool has_succeeded(const JobSetSpec& spec, const ChildJobs& children) {
+  // Upstream counts targets without Jobs as succeeded, but only once some Job has.
+  if (children.succeeded.empty()) return false;
+  const auto done = std::ranges::count_if(
+      children.succeeded, [&](const JobPtr& job) { return is_target(spec.success, replicated_job_of(*job)); });
+  if (spec.success.any) return done > 0;
+  std::int64_t wanted = 0;
+  for (const ReplicatedJob& job : spec.jobs) wanted += is_target(spec.success, job.name) ? job.replicas : 0;
+  return done >= wanted;
 }
 
 }  // namespace tpuslice::jobset

@@ -1,4 +1,5 @@
-// ChildJobs: the Jobs of a JobSet, classified by attempt and state.
+// ChildJobs: the Jobs of a JobSet, classified by attempt and state; their number in each state, and the success policy,
+// which counts them.
 #pragma once
 
 #include <optional>
@@ -42,5 +43,14 @@ struct ChildJobs {
 
 /// All pods that run at a time are ready or have succeeded.
 [[nodiscard]] bool is_ready(const JobView& job);
+
+/// Counts the Jobs of the current attempt. The restarts of single Jobs are those of `before`.
+[[nodiscard]] JobCounts count_jobs(const JobSetSpec& spec, const ChildJobs& children, const JobSetStatus& before);
+
+/// All replicas of all replicated jobs are ready or have succeeded.
+[[nodiscard]] bool all_ready(const JobSetSpec& spec, const JobCounts& counts);
+
+/// Whether one Job of the policy's targets (operator Any) or all of them have succeeded.
+[[nodiscard]] bool has_succeeded(const JobSetSpec& spec, const ChildJobs& children);
 
 }  // namespace tpuslice::jobset

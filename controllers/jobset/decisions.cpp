@@ -1,15 +1,15 @@
 #include "controllers/jobset/decisions.h"
 
+#include "controllers/jobset/child_jobs.h"
 #include "controllers/jobset/headless_service.h"
-#include "controllers/jobset/success_policy.h"
 #include "controllers/jobset/volume_claims.h"
 
 namespace tpuslice::jobset {
 namespace {
 
-Result<ChildDecisions> decide_children(const JobSetState& state, const JobBuilder& builder) {
+Result<RunningDecisions> decide_running(const JobSetState& state, const JobBuilder& builder) {
   const JobSetSpec& spec = state.spec;
-  ChildDecisions out;
+  RunningDecisions out;
   out.startup = decide_startup(spec, state.counts);
   out.create_claims = missing_claims(spec, state.seen);
   out.resize = jobs_to_resize(spec, state.children.active);
@@ -40,7 +40,7 @@ Result<Decisions> decide(const JobSetState& state, const JobBuilder& builder, co
   } else if (has_succeeded(state.spec, state.children)) {
     out.completed = true;
   } else {
-    ASSIGN_OR_RETURN(out.children, decide_children(state, builder));
+    ASSIGN_OR_RETURN(out.running, decide_running(state, builder));
   }
   return out;
 }

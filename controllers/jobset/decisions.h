@@ -17,7 +17,7 @@
 namespace tpuslice::jobset {
 
 /// What an unfinished JobSet does without failure or success.
-struct ChildDecisions {
+struct RunningDecisions {
   StartupDecision startup;
   std::vector<const VolumeClaim*> create_claims;
   std::vector<JobResize> resize;
@@ -34,7 +34,7 @@ struct Decisions {
   std::optional<Cleanup> cleanup;
   std::optional<FailureDecision> failure;
   bool completed = false;
-  std::optional<ChildDecisions> children;
+  std::optional<RunningDecisions> running;
 
   /// The JobSet is Completed or Failed once these decisions are applied.
   [[nodiscard]] bool finishes() const { return cleanup || completed || (failure && failure->failed); }

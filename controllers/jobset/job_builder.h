@@ -1,4 +1,5 @@
-// JobBuilder: builds the Jobs of a JobSet.
+// JobBuilder: builds the Jobs of a JobSet. Labels and annotations of the Jobs and of their pods are to the byte those
+// of upstream.
 #pragma once
 
 #include "api/types/typed.h"
@@ -28,5 +29,13 @@ class JobBuilder {
   const JobSetStatus status_;
   const Options options_;
 };
+
+/// Labels of a Job and its pods, which both also have as annotations: names, indexes and counts of the Job within the
+/// JobSet, the replicated job and the group. Both attempts come from `status`.
+[[nodiscard]] StringMap job_labels(const JobSetSpec& spec, const ReplicatedJob& job, int index,
+                                   const JobSetStatus& status);
+
+/// Annotations for exclusive placement from the replicated job, or else from the JobSet, for the Job and its pods.
+[[nodiscard]] StringMap placement_annotations(const JobSetSpec& spec, const ReplicatedJob& job);
 
 }  // namespace tpuslice::jobset

@@ -1,3 +1,4 @@
+// The JobSet kind, as the operator knows it (controllers/kind/kind.h).
 #pragma once
 
 #include "controllers/kind/kind.h"

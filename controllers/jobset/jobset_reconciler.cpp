@@ -28,13 +28,11 @@ Result<plan::Plan> JobSetReconciler::plan(const plan::ReconcileInput& input) con
   const runtime::ObjectStore::Ptr jobset = stores_.jobsets.get(input.key);
   if (jobset == nullptr) return plan::Plan{};
   if (auto waits = plan::wait_until_whole(input.key, jobset)) return *std::move(waits);
-  JobSetObserved seen{jobset->object(),
-                      stores_.jobs_by_owner.lookup(jobset->uid),
-                      nullptr,
-                      {},
-                      stores_.waiting_pods.lookup(input.key.to_string()),
-                      input.now,
-                      input.last_failure};
+  JobSetObserved seen{.jobset = jobset->object(),
+                      .jobs = stores_.jobs_by_owner.lookup(jobset->uid),
+                      .waiting = stores_.waiting_pods.lookup(input.key.to_string()),
+                      .now = input.now,
+                      .last_failure = input.last_failure};
   const JobSetSpec& spec = seen.jobset.spec();
   seen.service = stores_.services.get({input.key.namespace_name, spec.subdomain});
   for (const VolumeClaim& claim : spec.claims) {

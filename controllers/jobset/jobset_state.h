@@ -2,7 +2,6 @@
 #pragma once
 
 #include "controllers/jobset/child_jobs.h"
-#include "controllers/jobset/job_counts.h"
 #include "controllers/jobset/jobset_status.h"
 #include "controllers/jobset/observed.h"
 #include "controllers/jobset/rules/spec.h"

@@ -107,8 +107,8 @@ void set_upstream_conditions(const JobSetState& state, const Decisions& decision
     conditions.set_false(kRestarting, "JobSetCompleted", kCompletedMessage);
     status.terminal_state = kCompleted;
   }
-  if (!decisions.children) return;
-  const Order order = decisions.children->startup.order;
+  if (!decisions.running) return;
+  const Order order = decisions.running->startup.order;
   set_startup(order, conditions);
   if (suspended) {
     set_suspended(conditions);
@@ -148,9 +148,9 @@ Problem jobs_problem(const JobSetState& state, const Decisions& decisions) {
     waits.push_back({failure->reason, failure->message});
   }
   if (Problem slow = slow_deletions(decisions); slow) waits.push_back(std::move(slow));
-  if (const auto& children = decisions.children; children) {
-    waits.insert(waits.end(), children->startup.waits.begin(), children->startup.waits.end());
-    if (children->blocked) waits.push_back({"BlockingRecreate", "jobs of the previous attempt still exist"});
+  if (const auto& running = decisions.running; running) {
+    waits.insert(waits.end(), running->startup.waits.begin(), running->startup.waits.end());
+    if (running->blocked) waits.push_back({"BlockingRecreate", "jobs of the previous attempt still exist"});
   }
   if (!waits.empty()) {
     std::string message;

@@ -60,7 +60,7 @@ void force_deletion(const JobView& job, Changes& changes) {
       "job {} has been terminating since {}: deleting it without waiting for its pods, which are on lost nodes or have "
       "finalizers",
       job.key.name, format_rfc3339(*job.deletion));
-  changes.add(Step::kDeletes, {delete_job(job, Propagation::kBackground)},
+  changes.add(Step::kDeletes, delete_job(job, Propagation::kBackground),
               {.on_success = {{EventType::kWarning, "JobDeletionStuck", "Reconciling", text}},
                .on_failure = {{EventType::kWarning, "JobDeletionStuck", "Reconciling", text + "; that failed:"}}});
   changes.reasons.push_back(std::move(text));
@@ -130,7 +130,7 @@ void render_failure(const FailureDecision& failure, Changes& changes) {
 /// Creates an object, with a Warning event if that fails.
 void create(Action action, std::string_view failure_reason, const std::string& failure, Step step, Changes& changes) {
   action.failure_reason = failure_reason;
-  changes.add(step, {std::move(action)},
+  changes.add(step, std::move(action),
               {.on_failure = {{EventType::kWarning, std::string(failure_reason), "Reconciling", failure}}});
 }
 
@@ -234,15 +234,15 @@ plan::Plan render(const JobSetState& state, const Decisions& decisions,
     changes.reasons.emplace_back("jobset completed successfully");
     changes.count(kFinishedJobSets, kCompleted);
   }
-  if (const auto& children = decisions.children; children) {
+  if (const auto& running = decisions.running; running) {
     render_service(state, decisions.service, changes);
-    render_claims(state.spec, children->create_claims, changes);
-    render_suspension(children->suspend, changes);
-    render_resizes(children->resize, changes);
+    render_claims(state.spec, running->create_claims, changes);
+    render_suspension(running->suspend, changes);
+    render_resizes(running->resize, changes);
     // In an earlier stage than the creates, so that a failed create, such as at a quota, does not hold back resumed
     // Jobs.
-    render_resume(children->resume, changes);
-    render_creations(state.spec, children->create, builder, changes);
+    render_resume(running->resume, changes);
+    render_creations(state.spec, running->create, builder, changes);
   }
   // As in upstream, events of changed conditions precede those of failure policy actions.
   const JobSetStatus status = next_status(state, decisions, changes);

@@ -106,4 +106,16 @@ Decisions decide(const LeaderWorkerSetState& state, const Options& options) {
   return out;
 }
 
+std::optional<int> decide_refused(const LeaderWorkerSetObserved& seen) {
+  const StatefulSetView* const set = find_leader_set(seen);
+  const auto wanted = int32_at(seen.set.json(), {"spec", "replicas"});
+  if (set == nullptr || set->deletion || !set->controller || set->controller->uid != seen.set.spec().uid) {
+    return std::nullopt;
+  }
+  if (!wanted || *wanted < 0 || *wanted >= set->replicas()) return std::nullopt;
+  const std::optional<int> accepted = parse_count(set->annotation(kReplicas));
+  if (accepted && *wanted >= *accepted) return std::nullopt;  // The others are surge groups.
+  return static_cast<int>(*wanted);
+}
+
 }  // namespace tpuslice::leaderworkerset

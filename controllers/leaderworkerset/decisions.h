@@ -33,4 +33,8 @@ struct Decisions {
 /// shared service and leader set.
 [[nodiscard]] Decisions decide(const LeaderWorkerSetState& state, const Options& options);
 
+/// The lower number of groups that a refused spec still asks for, which needs none of what it may be refused for.
+/// Nothing unless the leader set is ours and the number was lowered since it was accepted.
+[[nodiscard]] std::optional<int> decide_refused(const LeaderWorkerSetObserved& seen);
+
 }  // namespace tpuslice::leaderworkerset

@@ -28,7 +28,7 @@ struct WorkerSetDecision {
     kRecord,      ///< The group is complete: `patch` records its pods.
     kConflict,    ///< A StatefulSet of another owner has its name.
     kNoNode,      ///< The node that the workers follow is not in the store yet.
-    kNoTopology,  ///< That node has no label with the domain.
+    kNoTopology,  ///< The node has no label with the domain.
   };
   Kind kind = Kind::kNone;
   Domain domain = {};  ///< kCreate: the workers are placed there.

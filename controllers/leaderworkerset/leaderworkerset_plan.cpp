@@ -11,7 +11,7 @@ namespace tpuslice::leaderworkerset {
 Result<plan::Plan> plan_leaderworkerset(const LeaderWorkerSetObserved& seen, const Options& options) {
   if (seen.set.deletion_timestamp()) return plan::Plan{};
   if (const Problem refusal = rules::refusal(rules::validate_stored_leaderworkerset(seen.set))) {
-    return render_refusal(seen, refusal);
+    return render_refusal(seen, refusal, decide_refused(seen));
   }
   if (const StatefulSetView* const leader_set = find_leader_set(seen)) {
     if (leader_set->deletion) return plan::Plan{};  // Created again after its deletion.

@@ -14,14 +14,12 @@ Result<plan::Plan> LeaderWorkerSetReconciler::plan(const plan::ReconcileInput& i
   if (set == nullptr) return plan::Plan{};
   if (auto waits = plan::wait_until_whole(input.key, set)) return *std::move(waits);
   const std::string key = input.key.to_string();
-  LeaderWorkerSetObserved seen{set->object(),
-                               stores_.stateful_sets_by_set.lookup(key),
-                               stores_.pods_by_set.lookup(key),
-                               stores_.revisions_by_owner.lookup(set->uid),
-                               {},
-                               {},
-                               input.now,
-                               input.last_failure};
+  LeaderWorkerSetObserved seen{.set = set->object(),
+                               .stateful_sets = stores_.stateful_sets_by_set.lookup(key),
+                               .pods = stores_.pods_by_set.lookup(key),
+                               .revisions = stores_.revisions_by_owner.lookup(set->uid),
+                               .now = input.now,
+                               .last_failure = input.last_failure};
   const LeaderWorkerSetSpec& spec = seen.set.spec();
   const bool found_leader_set =
       std::ranges::any_of(seen.stateful_sets, [&](const StatefulSetPtr& found) { return found->key == input.key; });

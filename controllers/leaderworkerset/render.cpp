@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
-#include "api/base/strings.h"
 #include "controllers/leaderworkerset/events.h"
 #include "controllers/leaderworkerset/leader_set.h"
 #include "controllers/leaderworkerset/leaderworkerset_status.h"
@@ -300,20 +300,11 @@ class Renderer {
   std::shared_ptr<const Typed<LeaderWorkerSetSpec>> shared_set_;
 };
 
-/// Deletes the groups that a refused spec no longer asks for, which needs none of what it may be refused for. Nothing
-/// unless the leader set is ours and the number was lowered since it was accepted.
-std::optional<Action> scale_down(const LeaderWorkerSetObserved& seen) {
-  const StatefulSetView* set = find_leader_set(seen);
-  const auto wanted = int32_at(seen.set.json(), {"spec", "replicas"});
-  if (set == nullptr || set->deletion || !set->controller || set->controller->uid != seen.set.spec().uid) {
-    return std::nullopt;
-  }
-  if (!wanted || *wanted < 0 || *wanted >= set->replicas()) return std::nullopt;
-  const std::optional<int> accepted = parse_count(set->annotation(kReplicas));
-  if (accepted && *wanted >= *accepted) return std::nullopt;  // The others are surge groups.
-  Json patch = {{"spec", {{"replicas", *wanted}}}};
-  patch["metadata"]["annotations"][std::string(kReplicas)] = std::to_string(*wanted);
-  Action action = Action::patch(kStatefulSets, set->key, std::move(patch), {.uid = set->uid});
+/// Deletes the groups from `replicas` on; the rest of the leader set stays as it is.
+Action scale_down(const StatefulSetView& set, int replicas) {
+  Json patch = {{"spec", {{"replicas", replicas}}}};
+  patch["metadata"]["annotations"][std::string(kReplicas)] = std::to_string(replicas);
+  Action action = Action::patch(kStatefulSets, set.key, std::move(patch), {.uid = set.uid});
   action.failure_reason = kFailedUpdate;
   return action;
 }
@@ -322,15 +313,15 @@ std::optional<Action> scale_down(const LeaderWorkerSetObserved& seen) {
 
 Plan render(const LeaderWorkerSetState& state, const Decisions& decisions) { return Renderer(state, decisions).plan(); }
 
-Plan render_refusal(const LeaderWorkerSetObserved& seen, const Problem& refusal) {
+Plan render_refusal(const LeaderWorkerSetObserved& seen, const Problem& refusal, std::optional<int> fewer_groups) {
   plan::Changes changes;
   const LeaderWorkerSetSpec& spec = seen.set.spec();
   const Json before = plan::status_of(seen.set);
   Json status = refused_status(before, spec, refusal, seen.now, changes);
   changes.reasons.push_back("the spec is refused: " + refusal.message);
-  if (std::optional<Action> action = scale_down(seen)) {
-    changes.add(Step::kSets, *std::move(action));
-    changes.reasons.push_back(fmt::format("leader set: {} groups", spec.replicas));
+  if (fewer_groups) {
+    changes.add(Step::kSets, scale_down(*find_leader_set(seen), *fewer_groups));
+    changes.reasons.push_back(fmt::format("leader set: {} groups", *fewer_groups));
   }
   return to_plan(std::move(changes), before, std::move(status));
 }

@@ -26,9 +26,9 @@ AcceleratorCache& AcceleratorCaches::update(const std::string& accelerator, cons
     }
     take_changes_locked();
     std::unique_ptr<Entry>& known = entries_[accelerator];
-    if (known == nullptr) known.reset(new Entry{AcceleratorCache(accelerator, options_), {}, {}});
+    if (known == nullptr) known.reset(new Entry{AcceleratorCache(accelerator, options_), {}});
     entry = known.get();
-    changed = std::exchange(entry->changed, {.all = false, .nodes = {}, .slices = {}});
+    changed = std::exchange(changed_[accelerator], {.all = false, .nodes = {}, .slices = {}});
   }
   const RemovedHosts before = std::exchange(entry->removed, removed);
   if (changed.all) {
@@ -44,6 +44,7 @@ AcceleratorCache& AcceleratorCaches::update(const std::string& accelerator, cons
 
 void AcceleratorCaches::drop(const std::string& accelerator) {
   const MutexLock lock(mutex_);
+  changed_.erase(accelerator);
   if (entries_.erase(accelerator) == 0 || !entries_.empty()) return;
   for (const auto& log : pod_logs_) log->stop();
   node_log_->stop();
@@ -65,8 +66,7 @@ void AcceleratorCaches::take_changes_locked() {
     if (before != nullptr) add_node_locked(*before);
     if (after != nullptr) add_node_locked(*after);
   }
-  for (auto& [accelerator, entry] : entries_) {
-    Changed& changed = entry->changed;
+  for (auto& [accelerator, changed] : changed_) {
     if (complete && changed.nodes.size() + changed.slices.size() <= kMaxChanged) continue;
     changed = {};
   }
@@ -75,18 +75,18 @@ void AcceleratorCaches::take_changes_locked() {
 void AcceleratorCaches::add_pod_locked(const PodView& pod) {
   if (!is_considered(pod)) return;
   const std::string& selected = accelerator_of(pod.scheduling->node_selector);
-  for (auto& [accelerator, entry] : entries_) {
-    if (entry->changed.all) continue;
+  for (auto& [accelerator, changed] : changed_) {
+    if (changed.all) continue;
     // A pod without TPUs uses nodes of any accelerator.
     if (tpu::chips_of(pod) > 0 && !selected.empty() && selected != accelerator) continue;
-    if (tpu::chips_of(pod) > 0 && in_slice(pod)) entry->changed.slices.insert(slice_key(pod));
-    if (!pod.node_name.empty()) entry->changed.nodes.insert(pod.node_name);
+    if (tpu::chips_of(pod) > 0 && in_slice(pod)) changed.slices.insert(slice_key(pod));
+    if (!pod.node_name.empty()) changed.nodes.insert(pod.node_name);
   }
 }
 
 void AcceleratorCaches::add_node_locked(const NodeView& node) {
-  const auto found = entries_.find(accelerator_of(node.labels));
-  if (found != entries_.end() && !found->second->changed.all) found->second->changed.nodes.insert(node.key.name);
+  const auto found = changed_.find(accelerator_of(node.labels));
+  if (found != changed_.end() && !found->second.all) found->second.nodes.insert(node.key.name);
 }
 
 void AcceleratorCaches::read(Entry& entry, Timestamp now) const {

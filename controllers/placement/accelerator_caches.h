@@ -40,7 +40,6 @@ class AcceleratorCaches {
   struct Entry {
     AcceleratorCache cache;
     RemovedHosts removed;  ///< The hosts as of the last update.
-    Changed changed;       ///< The changes since then. Guarded by mutex_.
   };
 
   void take_changes_locked() TPUSLICE_REQUIRES(mutex_);
@@ -56,6 +55,8 @@ class AcceleratorCaches {
   const std::shared_ptr<runtime::ChangeLog<NodeView>> node_log_;
   Mutex mutex_;
   std::map<std::string, std::unique_ptr<Entry>> entries_ TPUSLICE_GUARDED_BY(mutex_);
+  /// The changes since the last update, by accelerator: those of entries_.
+  std::map<std::string, Changed> changed_ TPUSLICE_GUARDED_BY(mutex_);
 };
 
 }  // namespace tpuslice::placement

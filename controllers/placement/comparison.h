@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "controllers/placement/domains.h"
-#include "controllers/placement/node_requirements.h"
+#include "controllers/placement/node_match.h"
 
 namespace tpuslice::placement {
 

@@ -10,7 +10,6 @@
 #include "api/types/utf8.h"
 #include "api/types/view_reader.h"
 #include "controllers/placement/node_match.h"
-#include "controllers/placement/scout_pod.h"
 #include "controllers/placement/scouts.h"
 #include "tpu/labels.h"
 

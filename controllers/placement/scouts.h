@@ -32,4 +32,12 @@ inline constexpr std::string_view kScoutPriorityClass = "tpu-slice-scout";
                                       Inventory& inventory, bool has_autoscaler, Timestamp now,
                                       const ScaleUpOptions& options);
 
+/// Name of the slice's scout, derived from its key.
+[[nodiscard]] std::string scout_name(const ObjectKey& slice);
+
+/// The scout of the slice, with node selector, node affinity, tolerations and chips of the first host. It stays off
+/// domains where any pod of a slice or scout is, by anti-affinity, and off `avoided` domains.
+[[nodiscard]] Json scout_pod(const Slice& slice, const std::vector<std::string>& avoided,
+                             const ScaleUpOptions& options);
+
 }  // namespace tpuslice::placement

@@ -9,8 +9,15 @@
 
 namespace tpuslice::plan {
 
+ActionEvents result_events(EventText success, EventText failure, std::string_view action) {
+  return {.on_success = {{EventType::kNormal, std::string(success.reason), std::string(action),
+                          std::move(success.message)}},
+          .on_failure = {
+              {EventType::kWarning, std::string(failure.reason), std::string(action), std::move(failure.message)}}};
+}
+
 void Changes::event(EventType type, std::string_view reason, std::string message) {
-  events.push_back({type, std::string(reason), "Reconciling", std::move(message)});
+  events.push_back({type, std::string(reason), std::string(kReconciling), std::move(message)});
 }
 
 void Changes::count(const Counter& counter, std::string_view value) {

@@ -2,15 +2,18 @@
 //
 // All planners of kinds have the same parts:
 //   <kind>_state.h   <Kind>State: what is derived from one observation, once. Borrows from the observation.
-//   decisions.h      decide(state) -> Decisions: what is done, as values; neither texts nor documents.
+//   decisions.h      decide(state) -> Decisions: what is done, as values. A document only where it was compared with a
+//                    live one, a text only where the status keeps it.
 //   render.h         render(state, decisions) -> Plan: an enum Step with the stages, actions, events, reasons, status.
 //   <kind>_plan.h    plan_<kind>(observed): checks the spec, then render(state, decide(state)).
-// A decision does not read what render() makes, and render() decides nothing.
+// A decision does not read what render() makes, and render() decides nothing. The deletion of a RayCluster
+// (controllers/raycluster/redis_cleanup.h) is the exception: it is not divided.
 #pragma once
 
 #include <cstddef>
 #include <initializer_list>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -21,6 +24,19 @@
 #include "controllers/plan/plan.h"
 
 namespace tpuslice::plan {
+
+/// Action of most events.
+inline constexpr std::string_view kReconciling = "Reconciling";
+
+/// Reason and message of an event.
+struct EventText {
+  std::string_view reason;
+  std::string message;
+};
+
+/// What is reported of an action, or of several that share it: a Normal event once all have succeeded, a Warning if one
+/// has failed.
+[[nodiscard]] ActionEvents result_events(EventText success, EventText failure, std::string_view action = kReconciling);
 
 /// A kind numbers its stages with an enum, in the order in which they run; the parts of its planner add actions to them
 /// in any order.
@@ -47,6 +63,11 @@ struct Changes {
   template <typename Step>
   void add(Step step, Action action) {
     stage(step).actions.push_back(std::move(action));
+  }
+  template <typename Step>
+  void add(Step step, Action action, ActionEvents reported) {
+    action.events = std::make_shared<const ActionEvents>(std::move(reported));
+    add(step, std::move(action));
   }
   /// Actions that share what is reported of them: "Created pods a, b and c" once all of them succeeded.
   template <typename Step>

@@ -71,7 +71,7 @@ struct ObjectReference {
 };
 
 /// An event, sent after the writes: of an action (ActionEvents), or of the whole plan, then unless the plan is cut
-/// short because this replica stops or no longer leads.
+/// short by a conflict, or because this replica stops or no longer leads: the next plan has it again.
 struct EventIntent {
   EventType type = EventType::kNormal;
   std::string reason;                             ///< "CreatedWorkerPod"
@@ -160,8 +160,9 @@ struct Plan {
   std::string reason;  ///< One sentence: what is being done and why. Logs and golden files show it.
   std::vector<Stage> stages;
   std::optional<StatusPatch> status;
-  std::vector<EventIntent> events;        ///< Those that belong to no single action.
-  std::vector<Measurement> measurements;  ///< Those that belong to no single action.
+  std::vector<EventIntent> events;  ///< Those that belong to no single action.
+  /// Those that belong to no single action. Counts and durations are recorded when the events are sent, levels always.
+  std::vector<Measurement> measurements;
   std::optional<Duration> requeue_after;  ///< When something is due that causes no watch event.
   /// The plan skips the write that failed last, so the last failure stays recorded when this plan succeeds.
   bool keeps_failure = false;

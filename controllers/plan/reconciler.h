@@ -16,6 +16,7 @@ struct Failure {
   std::string message;                       ///< The server's error.
   Timestamp time = {};                       ///< When it was observed.
   std::string missing_service_account = {};  ///< Name of the one without which a pod is refused; empty for others.
+  bool namespace_terminating = false;        ///< Nothing is created in the namespace, which is being deleted.
 };
 
 /// Time until a write that failed for `reason` is tried again, kRefusalRetry after the failure. nullopt if that has

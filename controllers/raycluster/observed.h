@@ -19,7 +19,7 @@ struct ObservedChildren {
     std::shared_ptr<const ObjectView> object;
   };
   std::vector<Child> objects;
-  std::vector<ResourceType> unwatched;  ///< Whose objects are unknown: their store is not synced.
+  std::vector<ResourceType> unwatched;  ///< Their objects are unknown: the store is not synced.
 
   /// Null if there is none.
   [[nodiscard]] const ObjectView* find(const ResourceType& type, const ObjectKey& key) const;

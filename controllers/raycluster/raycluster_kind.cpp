@@ -26,7 +26,7 @@ constinit const kind::Kind kKind{.type = kRayClusters,
                                  .controller = "raycluster",
                                  .upstream = kKubeRay,
                                  .admission = kAdmission,
-                                 .finalizer = {kRedisCleanupFinalizer, true},
+                                 .finalizer = {.name = kRedisCleanupFinalizer, .keep_on_terminating = true},
                                  .section = kConfigurationSection,
                                  .check_section = check_section,
                                  .add = add};

@@ -6,6 +6,7 @@
 #include "api/base/strings.h"
 #include "controllers/plan/changes.h"
 #include "controllers/plan/child.h"
+#include "controllers/plan/finalizers.h"
 #include "controllers/raycluster/children.h"
 #include "controllers/raycluster/names.h"
 #include "controllers/raycluster/rules/raycluster_labels.h"
@@ -14,45 +15,30 @@ namespace tpuslice::raycluster {
 namespace {
 
 using plan::Action;
+using plan::ActionEvents;
 using plan::Changes;
 using plan::EventType;
 
-constexpr std::string_view kFailedFinalizer = "FailedFinalizer";
 constexpr std::string_view kFailedRedisCleanupJob = "FailedRedisCleanupJob";
 
 /// Stages of the plan.
 enum class CleanupStep : std::uint8_t { kPods, kJob, kFinalizer };
 
-bool has_finalizer(const Object& cluster, std::string_view name) {
-  const Json& finalizers = array_at(cluster.json(), {"metadata", "finalizers"});
-  return std::ranges::find(finalizers, Json(name)) != finalizers.end();
+/// What is reported of a patch that adds or removes the finalizer.
+ActionEvents finalizer_events() {
+  return {.on_failure = {{EventType::kWarning, "FailedToUpdateFinalizer", "UpdateFinalizer",
+                          fmt::format("Failed to update finalizer {}", kRedisCleanupFinalizer)}}};
 }
 
-/// A merge patch replaces the list, so the cluster must be as observed.
-Action patch_finalizers(const Object& cluster, Json finalizers) {
-  Action action = Action::patch(kRayClusters, cluster.key(), {{"metadata", {{"finalizers", std::move(finalizers)}}}},
-                                {.uid = cluster.uid(), .resource_version = cluster.resource_version()});
-  action.failure_reason = kFailedFinalizer;
-  action.events = std::make_shared<const plan::ActionEvents>(
-      plan::ActionEvents{.on_failure = {{EventType::kWarning, "FailedToUpdateFinalizer", "UpdateFinalizer",
-                                         fmt::format("Failed to update finalizer {}", kRedisCleanupFinalizer)}}});
-  return action;
-}
-
-Action remove_finalizer(const Object& cluster) {
-  Json kept = Json::array();
-  for (const Json& each : array_at(cluster.json(), {"metadata", "finalizers"})) {
-    if (each != Json(kRedisCleanupFinalizer)) kept.push_back(each);
-  }
-  return patch_finalizers(cluster, std::move(kept));
-}
-
-/// Removes the finalizer, so that the deletion goes on. `event` is sent if `message` is not empty.
+/// Removes the finalizer, so that the deletion goes on. `event` is sent once it is removed, if `message` is not empty.
 void release(const Object& cluster, std::string reason, std::string_view event, std::string message, Changes& changes) {
-  changes.add(CleanupStep::kFinalizer, remove_finalizer(cluster));
+  ActionEvents events = finalizer_events();
+  if (!message.empty()) {
+    events.on_success = {{EventType::kWarning, std::string(event), "Cleanup", std::move(message)}};
+  }
+  changes.add(CleanupStep::kFinalizer, plan::remove_finalizer(kRayClusters, cluster, kRedisCleanupFinalizer),
+              std::move(events));
   changes.reasons.push_back(std::move(reason));
-  if (message.empty()) return;
-  changes.events.push_back({EventType::kWarning, std::string(event), "Cleanup", std::move(message)});
 }
 
 Duration deletion_timeout(const Object& cluster) {
@@ -67,7 +53,7 @@ std::string remains(const RayClusterSpec& spec) {
 
 /// The garbage collector removes the finalizer "orphan" when it has removed the owner references of the pods.
 bool is_deleted_with_orphans(const RayClusterState& state) {
-  if (has_finalizer(state.seen.cluster, "orphan")) return true;
+  if (plan::has_finalizer(state.seen.cluster, "orphan")) return true;
   return std::ranges::any_of(not_terminating(state.pods.heads),
                              [](const PodPtr& head) { return !head->has_owner && !head->finished(); });
 }
@@ -80,8 +66,7 @@ std::string reason_to_skip(const RayClusterState& state, const Options& options)
   if (!spec.fault_tolerance.uses_redis()) return "the cluster is not fault-tolerant with Redis any more";
   if (is_deleted_with_orphans(state)) return "the cluster is deleted with --cascade=orphan, and its pods run on";
   const std::optional<plan::Failure>& failure = state.seen.last_failure;
-  const bool refused = failure && failure->reason == kFailedRedisCleanupJob &&
-                       failure->message.find("because it is being terminated") != std::string::npos;
+  const bool refused = failure && failure->reason == kFailedRedisCleanupJob && failure->namespace_terminating;
   return refused ? "the namespace is being terminated" : "";
 }
 
@@ -100,13 +85,12 @@ void create_job(const RayClusterSpec& spec, Object job, Changes& changes) {
   const ObjectKey key = job.key();
   Action action = Action::create(kJobs, std::move(job));
   action.failure_reason = kFailedRedisCleanupJob;
-  constexpr const char* kCreate = "CreateRedisCleanupJob";
-  action.events = std::make_shared<const plan::ActionEvents>(
-      plan::ActionEvents{.on_success = {{EventType::kNormal, "CreatedRedisCleanupJob", kCreate,
-                                         fmt::format("Created Redis cleanup Job {}", key.to_string())}},
-                         .on_failure = {{EventType::kWarning, "FailedToCreateRedisCleanupJob", kCreate,
-                                         fmt::format("Failed to create Redis cleanup Job {}", key.to_string())}}});
-  changes.add(CleanupStep::kJob, std::move(action));
+  changes.add(
+      CleanupStep::kJob, std::move(action),
+      plan::result_events(
+          {"CreatedRedisCleanupJob", fmt::format("Created Redis cleanup Job {}", key.to_string())},
+          {"FailedToCreateRedisCleanupJob", fmt::format("Failed to create Redis cleanup Job {}", key.to_string())},
+          "CreateRedisCleanupJob"));
   changes.reasons.push_back(fmt::format("creating job {} to delete storage namespace {} from Redis", key.name,
                                         spec.fault_tolerance.storage_namespace));
 }
@@ -133,7 +117,7 @@ void follow_job(const RayClusterState& state, const JobView& job, Changes& chang
 void clean(const RayClusterState& state, const Options& options, Changes& changes) {
   const auto& [seen, spec, pods, phase] = state;
   // During a foreground deletion the garbage collector would delete the Job as a dependent of the cluster.
-  if (has_finalizer(seen.cluster, "foregroundDeletion")) return;
+  if (plan::has_finalizer(seen.cluster, "foregroundDeletion")) return;
   if (!seen.jobs_watched) return changes.requeue_within(kUnwatchedRetry);
   Result<Object> desired = build_redis_cleanup_job(spec, options);
   if (!desired) {
@@ -158,19 +142,20 @@ plan::Plan without_status(Changes changes, const Object& cluster) {
 }  // namespace
 
 bool needs_cleanup_finalizer(const RayClusterSpec& spec, const Object& cluster, const Options& options) {
-  return options.redis_cleanup && spec.fault_tolerance.uses_redis() && !has_finalizer(cluster, kRedisCleanupFinalizer);
+  return options.redis_cleanup && spec.fault_tolerance.uses_redis() &&
+         !plan::has_finalizer(cluster, kRedisCleanupFinalizer);
 }
 
 Action add_cleanup_finalizer(const Object& cluster) {
-  Json finalizers = array_at(cluster.json(), {"metadata", "finalizers"});
-  finalizers.push_back(Json(kRedisCleanupFinalizer));
-  return patch_finalizers(cluster, std::move(finalizers));
+  Action action = plan::add_finalizer(kRayClusters, cluster, kRedisCleanupFinalizer);
+  action.events = std::make_shared<const ActionEvents>(finalizer_events());
+  return action;
 }
 
 plan::Plan plan_deletion(const RayClusterState& state, const Options& options) {
   const auto& [seen, spec, pods, phase] = state;
   Changes changes;
-  if (!has_finalizer(seen.cluster, kRedisCleanupFinalizer)) return {};
+  if (!plan::has_finalizer(seen.cluster, kRedisCleanupFinalizer)) return {};
   if (const std::string skip = reason_to_skip(state, options); !skip.empty()) {
     release(seen.cluster, fmt::format("the cleanup of Redis is skipped: {}", skip), "RedisCleanupSkipped",
             fmt::format("No Redis cleanup Job: {}; {}", skip, remains(spec)), changes);

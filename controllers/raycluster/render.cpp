@@ -16,9 +16,9 @@ namespace tpuslice::raycluster {
 namespace {
 
 using plan::Action;
-using plan::ActionEvents;
 using plan::Changes;
 using plan::EventType;
+using plan::result_events;
 
 constexpr std::size_t kMaxNamesInEvent = 8;
 
@@ -51,37 +51,25 @@ std::vector<Action> pod_deletions(const std::vector<PodPtr>& pods, std::string_v
   return out;
 }
 
-/// A Normal event with `done` once all actions have succeeded; a Warning with `failure` if one failed.
-ActionEvents report(std::string_view reason, std::string_view failure_reason, std::string_view action, std::string done,
-                    std::string failure) {
-  return {.on_success = {{EventType::kNormal, std::string(reason), std::string(action), std::move(done)}},
-          .on_failure = {{EventType::kWarning, std::string(failure_reason), std::string(action), std::move(failure)}}};
-}
-
-void add(Step step, Action action, ActionEvents events, Changes& changes) {
-  action.events = std::make_shared<const ActionEvents>(std::move(events));
-  changes.add(step, std::move(action));
-}
-
 void add_head(const HeadDecision& head, Changes& changes) {
   for (const HeadDecision::Deletion& deletion : head.deletes) {
     const ObjectKey& key = deletion.pod->key;
     changes.reasons.push_back(fmt::format("head pod {} {}: deleting it", key.name, deletion.reason));
-    add(Step::kDeletes, delete_pod(*deletion.pod, kFailedDeleteHeadPod),
-        report("DeletedHeadPod", "FailedToDeleteHeadPod", "DeleteHeadPod",
-               fmt::format("Deleted head Pod {}: it {}", key.to_string(), deletion.reason),
-               fmt::format("Failed to delete head Pod {}", key.to_string())),
-        changes);
+    changes.add(
+        Step::kDeletes, delete_pod(*deletion.pod, kFailedDeleteHeadPod),
+        result_events({"DeletedHeadPod", fmt::format("Deleted head Pod {}: it {}", key.to_string(), deletion.reason)},
+                      {"FailedToDeleteHeadPod", fmt::format("Failed to delete head Pod {}", key.to_string())},
+                      "DeleteHeadPod"));
   }
   if (!head.create) return;
   Action action = Action::create(kPods, *head.create);
   action.failure_reason = kFailedCreateHeadPod;
   const std::string key = action.key.to_string();
   changes.reasons.emplace_back("the head pod is missing: creating it");
-  add(Step::kPods, std::move(action),
-      report("CreatedHeadPod", "FailedToCreateHeadPod", "CreateHeadPod", fmt::format("Created head Pod {}", key),
-             fmt::format("Failed to create head Pod {}", key)),
-      changes);
+  changes.add(
+      Step::kPods, std::move(action),
+      result_events({"CreatedHeadPod", fmt::format("Created head Pod {}", key)},
+                    {"FailedToCreateHeadPod", fmt::format("Failed to create head Pod {}", key)}, "CreateHeadPod"));
 }
 
 /// "Pods a, b in default".
@@ -97,8 +85,8 @@ void add_deletion(const WorkerDecision::Deletion& deletion, Changes& changes) {
   const std::string pods = describe(actions);
   changes.reasons.push_back(deletion.reason);
   changes.add(Step::kDeletes, std::move(actions),
-              report("DeletedWorkerPod", "FailedToDeleteWorkerPod", "DeleteWorkerPod",
-                     fmt::format("Deleted worker {}: {}", pods, deletion.reason), "Failed to delete worker " + pods));
+              result_events({"DeletedWorkerPod", fmt::format("Deleted worker {}: {}", pods, deletion.reason)},
+                            {"FailedToDeleteWorkerPod", "Failed to delete worker " + pods}, "DeleteWorkerPod"));
 }
 
 void add_creation(const WorkerDecision::Creation& creation, Changes& changes) {
@@ -116,8 +104,8 @@ void add_creation(const WorkerDecision::Creation& creation, Changes& changes) {
   const std::string pods =
       fmt::format("{}, replica {} of group {}", describe(actions), creation.replica, creation.group);
   changes.add(Step::kPods, std::move(actions),
-              report("CreatedWorkerPod", "FailedToCreateWorkerPod", "CreateWorkerPod", "Created worker " + pods,
-                     "Failed to create worker " + pods));
+              result_events({"CreatedWorkerPod", "Created worker " + pods},
+                            {"FailedToCreateWorkerPod", "Failed to create worker " + pods}, "CreateWorkerPod"));
 }
 
 /// A patch that changes nothing but fails if the cluster has changed. Without it, objects adopted by a cluster that is
@@ -148,8 +136,8 @@ void add_adoption(const RayClusterSpec& spec, const std::vector<PodPtr>& pods, C
   const std::string described = plan::join_names(names, kMaxNamesInEvent);
   changes.add(
       Step::kPodPatches, std::move(actions),
-      report("AdoptedPod", "FailedToAdoptPod", "AdoptPod", "Adopted Pods of an earlier RayCluster: " + described,
-             "Failed to adopt Pods of an earlier RayCluster: " + described));
+      result_events({"AdoptedPod", "Adopted Pods of an earlier RayCluster: " + described},
+                    {"FailedToAdoptPod", "Failed to adopt Pods of an earlier RayCluster: " + described}, "AdoptPod"));
 }
 
 void add_upgrade(const RayClusterState& state, const UpgradeDecision& upgrade, Changes& changes) {
@@ -170,8 +158,8 @@ void add_upgrade(const RayClusterState& state, const UpgradeDecision& upgrade, C
   const std::string cause =
       fmt::format("due to spec change with Recreate upgradeStrategy for RayCluster {}", state.spec.key.to_string());
   changes.add(Step::kDeletes, pod_deletions(pods, kFailedDeleteAllPods),
-              report("DeletedPod", "FailedToDeletePodCollection", "DeletePod", "Deleted all Pods " + cause,
-                     "Failed to delete all Pods " + cause));
+              result_events({"DeletedPod", "Deleted all Pods " + cause},
+                            {"FailedToDeletePodCollection", "Failed to delete all Pods " + cause}, "DeletePod"));
 }
 
 void add_suspension(const RayClusterState& state, const std::vector<PodPtr>& pods, Changes& changes) {
@@ -186,7 +174,8 @@ void add_suspension(const RayClusterState& state, const std::vector<PodPtr>& pod
       fmt::format("the cluster is being suspended: deleting {} of its {} pods", pods.size(), state.seen.pods.size()));
   const std::string cause = fmt::format("Pods for RayCluster {} due to suspension", state.spec.key.to_string());
   changes.add(Step::kDeletes, pod_deletions(pods, kFailedDeleteAllPods),
-              report("DeletedPod", "FailedToDeletePod", "DeletePod", "Deleted " + cause, "Failed to delete " + cause));
+              result_events({"DeletedPod", "Deleted " + cause}, {"FailedToDeletePod", "Failed to delete " + cause},
+                            "DeletePod"));
 }
 
 void add_service(const Service& service, Changes& changes) {
@@ -204,11 +193,10 @@ void add_service(const Service& service, Changes& changes) {
                                                         : "drifted: restoring its ports, selector and labels";
   changes.reasons.push_back(fmt::format("service {} {}", key.name, why));
   if (decision.kind == kPatch) return changes.add(Step::kServices, std::move(action));
-  add(Step::kServices, std::move(action),
-      report("CreatedService", "FailedToCreateService", "CreateService",
-             fmt::format("Created service {}", key.to_string()),
-             fmt::format("Failed to create service {}", key.to_string())),
-      changes);
+  changes.add(Step::kServices, std::move(action),
+              result_events({"CreatedService", fmt::format("Created service {}", key.to_string())},
+                            {"FailedToCreateService", fmt::format("Failed to create service {}", key.to_string())},
+                            "CreateService"));
 }
 
 Step step_of(const ChildType& child) {
@@ -236,13 +224,12 @@ void add_child(const Child& child, Changes& changes) {
   if (!creates && (child.adopted || words.updated_reason.empty())) {
     return changes.add(step_of(words), std::move(action));
   }
-  add(step_of(words), std::move(action),
-      report(creates ? words.created_reason : words.updated_reason,
-             creates ? words.failed_reason : words.failed_update_reason,
-             fmt::format("{}{}", creates ? "Create" : "Update", type.kind),
-             fmt::format("{} {}", creates ? words.created : words.updated, key.to_string()),
-             fmt::format("{} {}", creates ? words.failed : words.failed_update, key.to_string())),
-      changes);
+  changes.add(step_of(words), std::move(action),
+              result_events({creates ? words.created_reason : words.updated_reason,
+                             fmt::format("{} {}", creates ? words.created : words.updated, key.to_string())},
+                            {creates ? words.failed_reason : words.failed_update_reason,
+                             fmt::format("{} {}", creates ? words.failed : words.failed_update, key.to_string())},
+                            fmt::format("{}{}", creates ? "Create" : "Update", type.kind)));
 }
 
 void add_finalizer(const Object& cluster, Changes& changes) {
@@ -254,8 +241,8 @@ void add_auth_secret(const RayClusterSpec& spec, Changes& changes) {
   Action action = create_auth_secret(spec);
   changes.reasons.push_back(fmt::format("the head needs the token in secret {}: creating it", action.key.name));
   std::string failure = fmt::format("Failed to create secret {}", action.key.to_string());
-  add(Step::kChildren, std::move(action),
-      {.on_failure = {{EventType::kWarning, "FailedToCreateSecret", "CreateSecret", std::move(failure)}}}, changes);
+  changes.add(Step::kChildren, std::move(action),
+              {.on_failure = {{EventType::kWarning, "FailedToCreateSecret", "CreateSecret", std::move(failure)}}});
 }
 
 /// A Warning with `message`, unless the condition said so already.

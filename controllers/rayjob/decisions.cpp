@@ -5,14 +5,14 @@
 #include <fmt/format.h>
 
 #include "controllers/plan/changes.h"
+#include "controllers/plan/finalizers.h"
 #include "controllers/rayjob/cleanup.h"
 #include "controllers/rayjob/dashboard_address.h"
 #include "controllers/rayjob/deadlines.h"
-#include "controllers/rayjob/deletion.h"
-#include "controllers/rayjob/http_submission.h"
 #include "controllers/rayjob/job_check.h"
 #include "controllers/rayjob/retry.h"
 #include "controllers/rayjob/rules/rayjob_labels.h"
+#include "controllers/rayjob/submission.h"
 #include "controllers/rayjob/teardown.h"
 
 namespace tpuslice::rayjob {
@@ -25,7 +25,7 @@ void requeue(Decisions& out, const std::optional<Duration>& time) {
   if (time) plan::requeue_within(out.requeue_after, *time);
 }
 
-bool lacks_finalizer(const RayJobState& state) { return !has_stop_finalizer(state.seen.job); }
+bool lacks_finalizer(const RayJobState& state) { return !plan::has_finalizer(state.seen.job, kStopFinalizer); }
 
 // Transitions: each returns the decisions with the state that follows.
 
@@ -198,7 +198,7 @@ Decisions submit(const RayJobState& state, const HttpSubmission& last, Decisions
   return out;
 }
 
-/// Ray does not know the job yet, or does not know it any more.
+/// Ray does not know the job yet, or no longer knows it.
 Decisions handle_unknown_job(const RayJobState& state, const SubmitterState& submitter, Decisions out) {
   out.status.check_failing_since.reset();
   if (!state.status.job.empty()) {

@@ -1,20 +1,14 @@
 #include "controllers/rayjob/deletion.h"
 
-#include <algorithm>
-
+#include "controllers/plan/finalizers.h"
 #include "controllers/rayjob/dashboard_address.h"
 #include "controllers/rayjob/rules/rayjob_labels.h"
 
 namespace tpuslice::rayjob {
 
-bool has_stop_finalizer(const Object& job) {
-  const Json& finalizers = array_at(job.json(), {"metadata", "finalizers"});
-  return std::ranges::find(finalizers, Json(kStopFinalizer)) != finalizers.end();
-}
-
 DeletionDecision decide_deletion(const RayJobState& state) {
   using Kind = DeletionDecision::Kind;
-  if (!has_stop_finalizer(state.seen.job)) return {};
+  if (!plan::has_finalizer(state.seen.job, kStopFinalizer)) return {};
   const RayJobStatus& status = state.status;
   if (status.job_id.empty() || ray::is_terminal(status.job)) return {Kind::kNothingToStop};
   DeletionDecision out;

@@ -8,8 +8,6 @@
 
 namespace tpuslice::rayjob {
 
-[[nodiscard]] bool has_stop_finalizer(const Object& job);
-
 /// What a RayJob that is being deleted does.
 struct DeletionDecision {
   enum class Kind : std::uint8_t {

@@ -1,12 +1,18 @@
 #include "controllers/rayjob/rayjob_state.h"
 
-#include "controllers/rayjob/validation.h"
+#include "controllers/rayjob/rules/validator.h"
+#include "tpu/rules/refusal.h"
 
 namespace tpuslice::rayjob {
 namespace {
 
 bool is_owned_by(const RayJobSpec& spec, const std::optional<ControllerRef>& controller) {
   return controller && controller->uid == spec.uid;
+}
+
+/// The errors of admission, which a RayJob that was created without the webhook, or before a rule, may still have.
+Problem validate(const Object& job) {
+  return rules::refusal(rules::validate_rayjob(job.json(), nullptr), rules::unsupported_rayjob_fields(job.json()));
 }
 
 }  // namespace

@@ -1,12 +1,12 @@
 #include "controllers/rayjob/render.h"
 
-#include <memory>
 #include <string>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "controllers/plan/changes.h"
+#include "controllers/plan/finalizers.h"
 #include "controllers/raycluster/rules/raycluster_labels.h"
 #include "controllers/rayjob/conditions.h"
 #include "controllers/rayjob/retry.h"
@@ -17,55 +17,32 @@ namespace {
 
 using plan::Action;
 using plan::Changes;
+using plan::EventText;
 using plan::EventType;
 
 /// The stages of a plan.
 enum class Step : std::uint8_t { kFinalizer, kDeletes, kService, kCluster, kSubmitter, kSelf };
 
-/// Reasons and messages of the events of an action: Normal if it succeeded, Warning if it failed.
-struct EventTexts {
-  std::string_view success;  ///< Empty: no event.
-  std::string_view failure;
-  std::string done;
-  std::string failed;
-};
-
-void add(Step step, Action action, std::string_view failure_reason, EventTexts texts, Changes& changes) {
+void add(Step step, Action action, std::string_view failure_reason, EventText success, EventText failure,
+         Changes& changes) {
   action.failure_reason = failure_reason;
-  plan::ActionEvents events;
-  const auto event = [](EventType type, std::string_view reason, std::string message) {
-    return plan::EventIntent{type, std::string(reason), "Reconciling", std::move(message)};
-  };
-  if (!texts.success.empty()) events.on_success = {event(EventType::kNormal, texts.success, std::move(texts.done))};
-  events.on_failure = {event(EventType::kWarning, texts.failure, std::move(texts.failed))};
-  action.events = std::make_shared<const plan::ActionEvents>(std::move(events));
-  changes.add(step, std::move(action));
+  changes.add(step, std::move(action), plan::result_events(std::move(success), std::move(failure)));
 }
 
-/// A merge patch replaces the list, so the RayJob must be as observed.
-void patch_finalizers(const RayJobState& state, Json finalizers, Changes& changes) {
-  add(Step::kFinalizer,
-      Action::patch(kRayJobs, state.spec.key, {{"metadata", {{"finalizers", std::move(finalizers)}}}},
-                    {.uid = state.spec.uid, .resource_version = state.seen.job.resource_version()}),
-      kFailedFinalizer,
-      {.failure = "FailedToUpdateFinalizer", .failed = fmt::format("Failed to update finalizer {}", kStopFinalizer)},
-      changes);
+void patch_finalizers(Action patch, std::string why, Changes& changes) {
+  changes.add(Step::kFinalizer, std::move(patch),
+              {.on_failure = {{EventType::kWarning, "FailedToUpdateFinalizer", std::string(plan::kReconciling),
+                               fmt::format("Failed to update finalizer {}", kStopFinalizer)}}});
+  changes.reasons.push_back(std::move(why));
 }
 
 void add_finalizer(const RayJobState& state, Changes& changes) {
-  Json finalizers = array_at(state.seen.job.json(), {"metadata", "finalizers"});
-  finalizers.push_back(Json(kStopFinalizer));
-  patch_finalizers(state, std::move(finalizers), changes);
-  changes.reasons.emplace_back("adding the finalizer that stops the Ray job when the RayJob is deleted");
+  patch_finalizers(plan::add_finalizer(kRayJobs, state.seen.job, kStopFinalizer),
+                   "adding the finalizer that stops the Ray job when the RayJob is deleted", changes);
 }
 
 void remove_finalizer(const RayJobState& state, std::string why, Changes& changes) {
-  Json kept = Json::array();
-  for (const Json& each : array_at(state.seen.job.json(), {"metadata", "finalizers"})) {
-    if (each != Json(kStopFinalizer)) kept.push_back(each);
-  }
-  patch_finalizers(state, std::move(kept), changes);
-  changes.reasons.push_back(std::move(why));
+  patch_finalizers(plan::remove_finalizer(kRayJobs, state.seen.job, kStopFinalizer), std::move(why), changes);
 }
 
 /// Why children are deleted.
@@ -78,9 +55,8 @@ void create_cluster(const Object& desired, Changes& changes) {
   const std::string name = desired.key().to_string();
   changes.reasons.push_back(fmt::format("RayCluster {} is missing: creating it", name));
   add(Step::kCluster, Action::create(raycluster::kRayClusters, desired), kFailedRayCluster,
-      {"CreatedRayCluster", "FailedToCreateRayCluster", fmt::format("Created RayCluster {}", name),
-       fmt::format("Failed to create RayCluster {}", name)},
-      changes);
+      {"CreatedRayCluster", fmt::format("Created RayCluster {}", name)},
+      {"FailedToCreateRayCluster", fmt::format("Failed to create RayCluster {}", name)}, changes);
 }
 
 void suspend_workers(const RayJobState& state, const Json& workers, Changes& changes) {
@@ -92,10 +68,8 @@ void suspend_workers(const RayJobState& state, const Json& workers, Changes& cha
       Action::patch(raycluster::kRayClusters, live.key, {{"spec", {{"workerGroupSpecs", workers}}}},
                     {.uid = live.uid, .resource_version = live.resource_version}),
       kFailedRayCluster,
-      {"UpdatedRayCluster", "FailedToUpdateRayCluster",
-       fmt::format("Set the `suspend` field to true for all worker groups in cluster {}", name),
-       fmt::format("Failed to suspend worker groups in cluster {}", name)},
-      changes);
+      {"UpdatedRayCluster", fmt::format("Set the `suspend` field to true for all worker groups in cluster {}", name)},
+      {"FailedToUpdateRayCluster", fmt::format("Failed to suspend worker groups in cluster {}", name)}, changes);
 }
 
 void delete_cluster(const RayJobState& state, Changes& changes) {
@@ -103,9 +77,8 @@ void delete_cluster(const RayJobState& state, Changes& changes) {
   const std::string name = live.key.to_string();
   changes.reasons.push_back(fmt::format("deleting RayCluster {}: {}", name, why_deleted(state)));
   add(Step::kDeletes, Action::remove(raycluster::kRayClusters, live.key, {.uid = live.uid}), kFailedRayCluster,
-      {"DeletedRayCluster", "FailedToDeleteRayCluster", fmt::format("Deleted cluster {}", name),
-       fmt::format("Failed to delete cluster {}", name)},
-      changes);
+      {"DeletedRayCluster", fmt::format("Deleted cluster {}", name)},
+      {"FailedToDeleteRayCluster", fmt::format("Failed to delete cluster {}", name)}, changes);
 }
 
 void render_cluster(const RayJobState& state, const ClusterDecision& decision, Changes& changes) {
@@ -139,17 +112,14 @@ void render_service(const RayJobState& state, const HeadServiceDecision& decisio
   if (decision.child.kind == plan::ChildDecision::Kind::kCreate) {
     changes.reasons.push_back(fmt::format("service {} is missing: creating it", name));
     add(Step::kService, Action::create(kServices, decision.desired), kFailedService,
-        {"CreatedService", "FailedToCreateService", fmt::format("Created the service {}", name),
-         fmt::format("Failed to create the service {}", name)},
-        changes);
+        {"CreatedService", fmt::format("Created the service {}", name)},
+        {"FailedToCreateService", fmt::format("Failed to create the service {}", name)}, changes);
   } else if (decision.child.kind == plan::ChildDecision::Kind::kPatch) {
     changes.reasons.push_back(
         fmt::format("service {} does not select the head of {}: updating it", name, state.seen.cluster->key.name));
     add(Step::kService, Action::patch(kServices, key, decision.child.patch, {.uid = state.seen.service->uid}),
-        kFailedService,
-        {"UpdatedService", "FailedToUpdateService", fmt::format("Updated the service {}", name),
-         fmt::format("Failed to update the service {}", name)},
-        changes);
+        kFailedService, {"UpdatedService", fmt::format("Updated the service {}", name)},
+        {"FailedToUpdateService", fmt::format("Failed to update the service {}", name)}, changes);
   }
 }
 
@@ -157,9 +127,8 @@ void create_submitter(const Object& desired, Changes& changes) {
   const std::string name = desired.key().to_string();
   changes.reasons.push_back(fmt::format("job {} is missing: creating it, to submit the Ray job", name));
   add(Step::kSubmitter, Action::create(kJobs, desired), kFailedSubmitter,
-      {"CreatedRayJobSubmitter", "FailedToCreateRayJobSubmitter", fmt::format("Created Kubernetes Job {}", name),
-       fmt::format("Failed to create Kubernetes Job {}", name)},
-      changes);
+      {"CreatedRayJobSubmitter", fmt::format("Created Kubernetes Job {}", name)},
+      {"FailedToCreateRayJobSubmitter", fmt::format("Failed to create Kubernetes Job {}", name)}, changes);
 }
 
 void delete_submitter(const RayJobState& state, Changes& changes) {
@@ -169,9 +138,8 @@ void delete_submitter(const RayJobState& state, Changes& changes) {
   const std::string name = job.key.to_string();
   changes.reasons.push_back(fmt::format("deleting job {}: {}", name, why_deleted(state)));
   add(Step::kDeletes, std::move(action), kFailedSubmitter,
-      {"DeletedRayJobSubmitter", "FailedToDeleteRayJobSubmitter", fmt::format("Deleted submitter K8s Job {}", name),
-       fmt::format("Failed to delete submitter K8s Job {}", name)},
-      changes);
+      {"DeletedRayJobSubmitter", fmt::format("Deleted submitter K8s Job {}", name)},
+      {"FailedToDeleteRayJobSubmitter", fmt::format("Failed to delete submitter K8s Job {}", name)}, changes);
 }
 
 void render_submitter(const RayJobState& state, const SubmitterDecision& decision, Changes& changes) {

@@ -4,7 +4,7 @@
 #include <iterator>
 #include <utility>
 
-#include "controllers/rayservice/finalizer.h"
+#include "controllers/plan/finalizers.h"
 #include "controllers/rayservice/rules/rayservice_labels.h"
 
 namespace tpuslice::rayservice {
@@ -50,7 +50,7 @@ void decide_clusters(const RayServiceState& state, RunningDecisions& out) {
 RunningDecisions decide_running(const RayServiceState& state, const Problem& refusal, const ServeConfig& config,
                                 const Options& options) {
   RunningDecisions out;
-  out.add_finalizer = !has_finalizer(state.seen.service);
+  out.add_finalizer = !plan::has_finalizer(state.seen.service, kFinalizer);
   if (refusal) {
     out.choice = present_clusters(state);
   } else {
@@ -85,9 +85,11 @@ Removal remove_clusters(const RayServiceState& state, std::string why) {
 
 void decide_deletion(const RayServiceState& state, Decisions& out) {
   const Object& service = state.seen.service;
-  if (!has_finalizer(service)) return;
-  if (!leaves_orphans(service)) out.removal = remove_clusters(state, "the RayService is being deleted");
-  out.release = state.clusters.all().empty() || leaves_orphans(service);
+  if (!plan::has_finalizer(service, kFinalizer)) return;
+  // The RayClusters stay if it is deleted with --cascade=orphan.
+  const bool leaves_orphans = plan::has_finalizer(service, "orphan");
+  if (!leaves_orphans) out.removal = remove_clusters(state, "the RayService is being deleted");
+  out.release = state.clusters.all().empty() || leaves_orphans;
 }
 
 void decide_suspension(const RayServiceState& state, SuspendPhase phase, Decisions& out) {

@@ -14,7 +14,6 @@
 #include "controllers/rayservice/serving.h"
 #include "controllers/rayservice/suspension.h"
 #include "controllers/rayservice/upgrade.h"
-#include "controllers/rayservice/upgrade_room.h"
 
 namespace tpuslice::rayservice {
 

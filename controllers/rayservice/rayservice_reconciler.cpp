@@ -20,13 +20,12 @@ Result<plan::Plan> RayServiceReconciler::plan(const plan::ReconcileInput& input)
   const runtime::ObjectStore::Ptr service = stores_.rayservices.get(input.key);
   if (service == nullptr) return plan::Plan{};
   if (auto waits = plan::wait_until_whole(input.key, service)) return *std::move(waits);
-  RayServiceObserved seen{service->object(),
-                          stores_.clusters_by_owner.lookup(service->uid),
-                          {},
-                          stores_.services_by_owner.lookup(service->uid),
-                          workloads_.answers({name(), input.key}),
-                          input.now,
-                          input.last_failure};
+  RayServiceObserved seen{.service = service->object(),
+                          .clusters = stores_.clusters_by_owner.lookup(service->uid),
+                          .services = stores_.services_by_owner.lookup(service->uid),
+                          .answers = workloads_.answers({name(), input.key}),
+                          .now = input.now,
+                          .last_failure = input.last_failure};
   for (const ObjectPtr& cluster : seen.clusters) {
     std::ranges::move(stores_.pods_by_owner.lookup(cluster->uid), std::back_inserter(seen.pods));
   }

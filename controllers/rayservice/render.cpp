@@ -1,13 +1,12 @@
 #include "controllers/rayservice/render.h"
 
-#include <memory>
 #include <string>
 #include <utility>
 
 #include "controllers/plan/changes.h"
+#include "controllers/plan/finalizers.h"
 #include "controllers/raycluster/rules/raycluster_labels.h"
 #include "controllers/rayservice/cluster_patches.h"
-#include "controllers/rayservice/finalizer.h"
 #include "controllers/rayservice/rayservice_status.h"
 #include "controllers/rayservice/rules/rayservice_labels.h"
 
@@ -17,6 +16,7 @@ namespace {
 using plan::Action;
 using plan::Changes;
 using plan::EventType;
+using plan::result_events;
 using raycluster::kRayClusters;
 
 /// The stages of a plan. A cluster is deleted only after the services select another one.
@@ -31,28 +31,16 @@ enum class Step : std::uint8_t {
   kRelease,
 };
 
-plan::EventIntent event_of(EventType type, std::string_view reason, std::string message) {
-  return {type, std::string(reason), "Reconciling", std::move(message)};
-}
-
-/// A Normal event if the action succeeds, a Warning if it fails.
-std::shared_ptr<const plan::ActionEvents> result_events(std::string_view done_reason, std::string done,
-                                                        std::string_view failed_reason, std::string failed) {
-  return std::make_shared<const plan::ActionEvents>(
-      plan::ActionEvents{{event_of(EventType::kNormal, done_reason, std::move(done))},
-                         {event_of(EventType::kWarning, failed_reason, std::move(failed))}});
-}
-
 void delete_cluster(const Cluster& cluster, const std::string& why, Changes& changes) {
   const ObjectKey& key = cluster.spec.key;
   // A cluster that was orphaned meanwhile has another version.
   Action action = Action::remove(kRayClusters, key,
                                  {.uid = cluster.spec.uid, .resource_version = cluster.object.resource_version()});
   action.failure_reason = kFailedRayCluster;
-  action.events =
-      result_events("DeletedRayCluster", fmt::format("Deleted the RayCluster {}: {}", key.to_string(), why),
-                    "FailedToDeleteRayCluster", fmt::format("Failed to delete the RayCluster {}", key.to_string()));
-  changes.add(Step::kDeletes, std::move(action));
+  changes.add(
+      Step::kDeletes, std::move(action),
+      result_events({"DeletedRayCluster", fmt::format("Deleted the RayCluster {}: {}", key.to_string(), why)},
+                    {"FailedToDeleteRayCluster", fmt::format("Failed to delete the RayCluster {}", key.to_string())}));
   changes.reasons.push_back(fmt::format("{}: deleting RayCluster {}", why, key.name));
 }
 
@@ -65,10 +53,10 @@ void add_new_cluster(const RunningDecisions& decisions, Changes& changes) {
   Action action = Action::create(kRayClusters, *decisions.create);
   const ObjectKey key = action.key;
   action.failure_reason = kFailedRayCluster;
-  action.events =
-      result_events("CreatedRayCluster", fmt::format("Created the RayCluster {}", key.to_string()),
-                    "FailedToCreateRayCluster", fmt::format("Failed to create the RayCluster {}", key.to_string()));
-  changes.add(Step::kClusters, std::move(action));
+  changes.add(
+      Step::kClusters, std::move(action),
+      result_events({"CreatedRayCluster", fmt::format("Created the RayCluster {}", key.to_string())},
+                    {"FailedToCreateRayCluster", fmt::format("Failed to create the RayCluster {}", key.to_string())}));
   // Those that exist are served and deleted even if a quota refuses another.
   changes.stage(Step::kClusters).continue_on_failure = true;
   changes.reasons.push_back(decisions.choice.active == nullptr
@@ -84,9 +72,9 @@ void add_update(const RunningDecisions& decisions, ClusterPatches& patches, Chan
   changes.reasons.push_back(fmt::format("{}: updating RayCluster {} in place", decisions.update.reason, key.name));
   patches.report(
       cluster,
-      *result_events("UpdatedRayCluster",
-                     fmt::format("Updated the RayCluster {}: {}", key.to_string(), decisions.update.reason),
-                     "FailedToUpdateRayCluster", fmt::format("Failed to update the RayCluster {}", key.to_string())));
+      result_events(
+          {"UpdatedRayCluster", fmt::format("Updated the RayCluster {}: {}", key.to_string(), decisions.update.reason)},
+          {"FailedToUpdateRayCluster", fmt::format("Failed to update the RayCluster {}", key.to_string())}));
 }
 
 void add_record(const RunningDecisions& decisions, ClusterPatches& patches, Changes& changes) {
@@ -100,9 +88,8 @@ void add_record(const RunningDecisions& decisions, ClusterPatches& patches, Chan
     return;
   }
   changes.reasons.push_back(fmt::format("RayCluster {} has accepted serveConfigV2", key.name));
-  patches.report(cluster,
-                 {{event_of(EventType::kNormal, "UpdatedServeApplications",
-                            fmt::format("Updated serve applications to the RayCluster {}", key.to_string()))}});
+  patches.report(cluster, {{{EventType::kNormal, "UpdatedServeApplications", std::string(plan::kReconciling),
+                             fmt::format("Updated serve applications to the RayCluster {}", key.to_string())}}});
 }
 
 void add_retirement_times(const RetirementDecision& retirement, ClusterPatches& patches, Changes& changes) {
@@ -127,13 +114,16 @@ void add_label(const ServeLabel& label, bool is_head, Changes& changes) {
   Action action = Action::patch(kPods, key, {{"metadata", {{"labels", std::move(labels)}}}}, {.uid = label.pod->uid});
   action.failure_reason = kFailedServeLabel;
   if (is_head) {
-    action.events = result_events(
-        "UpdatedHeadPodServeLabel",
-        fmt::format("Updated the serve label to \"{}\" for the Head Pod {}", value, key.to_string()),
-        "FailedToUpdateHeadPodServeLabel",
-        fmt::format("Failed to update the serve label to \"{}\" for the Head Pod {}", value, key.to_string()));
+    changes.add(
+        Step::kPodLabels, std::move(action),
+        result_events(
+            {"UpdatedHeadPodServeLabel",
+             fmt::format("Updated the serve label to \"{}\" for the Head Pod {}", value, key.to_string())},
+            {"FailedToUpdateHeadPodServeLabel",
+             fmt::format("Failed to update the serve label to \"{}\" for the Head Pod {}", value, key.to_string())}));
+  } else {
+    changes.add(Step::kPodLabels, std::move(action));
   }
-  changes.add(Step::kPodLabels, std::move(action));
   changes.reasons.push_back(fmt::format("pod {} {}", key.name, label.serves ? "serves" : "does not serve"));
 }
 
@@ -159,12 +149,12 @@ void add_service(const Service& service, Changes& changes) {
   Action action = creates ? Action::create(kServices, service.desired)
                           : Action::patch(kServices, key, decision.patch, {.uid = service.uid});
   action.failure_reason = kFailedService;
-  action.events =
-      result_events(creates ? "CreatedService" : "UpdatedService",
-                    fmt::format("{} the service {}", creates ? "Created" : "Updated", key.to_string()),
-                    creates ? "FailedToCreateService" : "FailedToUpdateService",
-                    fmt::format("Failed to {} the service {}", creates ? "create" : "update", key.to_string()));
-  changes.add(Step::kServices, std::move(action));
+  changes.add(
+      Step::kServices, std::move(action),
+      result_events({creates ? "CreatedService" : "UpdatedService",
+                     fmt::format("{} the service {}", creates ? "Created" : "Updated", key.to_string())},
+                    {creates ? "FailedToCreateService" : "FailedToUpdateService",
+                     fmt::format("Failed to {} the service {}", creates ? "create" : "update", key.to_string())}));
   changes.reasons.push_back(fmt::format("{} service {}", creates ? "creating" : "updating", key.name));
 }
 
@@ -172,10 +162,10 @@ void delete_service(const ObjectView& service, const std::string& why, Changes& 
   const ObjectKey& key = service.key;
   Action action = Action::remove(kServices, key, {.uid = service.uid});
   action.failure_reason = kFailedService;
-  action.events = result_events("DeletedService", fmt::format("Deleted the Service {} during suspend", key.to_string()),
-                                "FailedToDeleteService",
-                                fmt::format("Failed to delete the Service {} during suspend", key.to_string()));
-  changes.add(Step::kDeletes, std::move(action));
+  changes.add(Step::kDeletes, std::move(action),
+              result_events({"DeletedService", fmt::format("Deleted the Service {} during suspend", key.to_string())},
+                            {"FailedToDeleteService",
+                             fmt::format("Failed to delete the Service {} during suspend", key.to_string())}));
   changes.reasons.push_back(fmt::format("{}: deleting service {}", why, key.name));
 }
 
@@ -209,7 +199,7 @@ std::string_view reason_of_phase(SuspendPhase phase) {
 
 void render_running(const RayServiceState& state, const RunningDecisions& decisions, Changes& changes) {
   if (decisions.add_finalizer) {
-    changes.add(Step::kFinalizer, add_finalizer(state.seen.service));
+    changes.add(Step::kFinalizer, plan::add_finalizer(kRayServices, state.seen.service, kFinalizer));
     changes.reasons.emplace_back("adding the finalizer");
   }
   if (decisions.promote) {
@@ -245,7 +235,7 @@ plan::Plan render(const RayServiceState& state, const Decisions& decisions) {
   }
   if (decisions.removal) render_removal(*decisions.removal, changes);
   if (decisions.release) {
-    changes.add(Step::kRelease, remove_finalizer(state.seen.service));
+    changes.add(Step::kRelease, plan::remove_finalizer(kRayServices, state.seen.service, kFinalizer));
     changes.reasons.emplace_back("the RayService is being deleted: removing its finalizer");
   }
   if (decisions.running) {

@@ -4,11 +4,16 @@
 // it, or can be brought up to date in place: worker groups are added at the end, or another operator made it. If the
 // active cluster does not fit, a pending cluster is made, unless upgradeStrategy.type is None. If it fits again, the
 // pending cluster is given up. The first cluster is pending until it serves.
+//
+// Both clusters have slices at the same time. kUpgradeWithoutRoom says what happens if there are no nodes for the
+// slices of the new one.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "controllers/rayservice/config_hash.h"
+#include "controllers/rayservice/rayservice_options.h"
 #include "controllers/rayservice/rayservice_state.h"
 
 namespace tpuslice::rayservice {
@@ -29,5 +34,14 @@ struct ClusterChoice {
 
 /// The clusters of the status as they are: while the spec is refused.
 [[nodiscard]] ClusterChoice present_clusters(const RayServiceState& state);
+
+struct RoomDecision {
+  Problem problem;       ///< For plan::kSlicesPlaced: of the newest cluster.
+  bool replace = false;  ///< The active cluster is deleted, so that its nodes are free.
+  std::optional<Duration> requeue_after;
+};
+
+[[nodiscard]] RoomDecision decide_room(const RayServiceState& state, const ClusterChoice& choice,
+                                       const Options& options);
 
 }  // namespace tpuslice::rayservice

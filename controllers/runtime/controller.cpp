@@ -202,7 +202,10 @@ void Controller::measure(const plan::Plan& plan, const ExecutionReport& report) 
   for (const EventsReport& done : report.events(plan)) {
     if (done.began) std::ranges::for_each(done.events->measurements, record);
   }
-  std::ranges::for_each(plan.measurements, record);
+  for (const plan::Measurement& measured : plan.measurements) {
+    // A level is true whatever becomes of the plan; the others would be counted again by the next one.
+    if (!report.cut_short() || measured.kind == plan::Measurement::Kind::kLevel) record(measured);
+  }
 }
 
 void Controller::settle(const ObjectKey& key, const plan::Plan& plan, const ExecutionReport& report, ReconcileLog& log,

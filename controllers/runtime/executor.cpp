@@ -79,8 +79,10 @@ int rank(const Error& error) {
 void note_error(ExecutionReport& report, const Error& error, const std::string& reason) {
   if (!report.error || rank(error) > rank(*report.error)) report.error = error;
   if (report.failure || !is_failure(error)) return;
-  report.failure = plan::Failure{
-      .reason = reason, .message = error.message(), .missing_service_account = client::missing_service_account(error)};
+  report.failure = plan::Failure{.reason = reason,
+                                 .message = error.message(),
+                                 .missing_service_account = client::missing_service_account(error),
+                                 .namespace_terminating = client::is_namespace_terminating(error)};
 }
 
 bool succeeded(Outcome outcome) {
@@ -131,6 +133,8 @@ std::vector<EventsReport> ExecutionReport::events(const plan::Plan& plan) const 
   }
   return out;
 }
+
+bool ExecutionReport::cut_short() const { return error && !is_failure(*error); }
 
 Executor::Executor(client::Reader& reader, client::Writer& writer, Parallel& parallel, EventSink& events,
                    ExecutorOptions options)
@@ -349,9 +353,7 @@ void Executor::emit(const plan::Plan& plan, const Target& target, const Executio
       record(event);
     }
   }
-  // The replica that completes the plan records its events; one that stops or no longer leads does not.
-  const bool cut_short = report.error && report.error->code() == ErrorCode::kCancelled;
-  if (!cut_short) std::ranges::for_each(plan.events, record);
+  if (!report.cut_short()) std::ranges::for_each(plan.events, record);
 }
 
 }  // namespace tpuslice::runtime

@@ -47,7 +47,7 @@ struct EventsReport {
   std::shared_ptr<const plan::ActionEvents> events;
   bool began = false;          ///< One of them succeeded.
   bool succeeded = true;       ///< All of them did.
-  std::optional<Error> error;  ///< The first of them that failed for another reason than a conflict.
+  std::optional<Error> error;  ///< The first of them that was neither a conflict nor a cancellation.
 };
 
 struct ExecutionReport {
@@ -63,6 +63,9 @@ struct ExecutionReport {
   /// One entry for each of the events of the plan's actions, in the order of the actions.
   [[nodiscard]] std::vector<EventsReport> events(const plan::Plan& plan) const;
   [[nodiscard]] bool ok() const { return !error; }
+  /// A conflict or a cancellation has ended the plan. What belongs to the whole plan is reported by the next one, which
+  /// has it again.
+  [[nodiscard]] bool cut_short() const;
   [[nodiscard]] std::size_t written() const { return writes.size(); }
 };
 

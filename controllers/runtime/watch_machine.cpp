@@ -284,7 +284,7 @@ void WatchMachine::not_served(Instant now) {
   if (!synced_ || now - absent_since_ < options_.max_absence) return;
   synced_ = false;
   sink_->set_unsynced();
-  log_.info("type is not served any more; its controllers stop");
+  log_.info("type is no longer served; its controllers stop");
 }
 
 Instant WatchMachine::back_off(const Error& error, Instant now) {

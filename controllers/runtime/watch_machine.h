@@ -44,7 +44,7 @@ struct WatchMachineOptions {
   std::size_t max_page_bytes = 8U << 20U;       ///< Limit of a page of several objects: many watches list at a time.
   std::int64_t min_watch_seconds = 300;         ///< Minimum of the random timeout of a watch.
   std::int64_t max_watch_seconds = 600;         ///< Maximum; random, so that not all watches end at once.
-  Duration overdue = std::chrono::seconds(30);  ///< A watch that exceeds its timeout by this is half-open and ends.
+  Duration overdue = std::chrono::seconds(30);  ///< A watch that exceeds its timeout by this is opened again.
   Duration initial_silence =
       std::chrono::seconds(60);                    ///< A WatchList without an event for this long is replaced by LIST.
   Duration short_watch = std::chrono::seconds(1);  ///< A watch that ends sooner without an event counts as failed.

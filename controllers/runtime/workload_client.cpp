@@ -65,6 +65,9 @@ bool is_news(const plan::WorkloadAnswer* before, const plan::WorkloadAnswer& aft
          before->content != after.content || before->error.empty() != after.error.empty();
 }
 
+/// The values of result_of().
+constexpr std::array<std::string_view, 4> kResults = {"no_answer", "success", "refused", "server_error"};
+
 std::string_view result_of(const plan::WorkloadAnswer& answer) {
   if (answer.status == 0) return "no_answer";
   if (answer.ok()) return "success";
@@ -101,6 +104,7 @@ WorkloadClient::WorkloadClient(SendToWorkload send, client::Reader& reader, cons
 
 void WorkloadClient::on_answer(const std::string& controller, std::function<void(const ObjectKey&)> listener) {
   listeners_[controller] = std::move(listener);
+  for (const std::string_view result : kResults) requests(controller, result);  // Zero from the start.
 }
 
 void WorkloadClient::set(const WorkloadOwner& owner, const std::vector<plan::WorkloadRequest>& requests) {
@@ -254,7 +258,7 @@ std::optional<plan::WorkloadAnswer> WorkloadClient::ask(const Job& job, const st
     out.error = exchanged.error().message();
   }
   out.received = clock_.wall();
-  count(job.owner, out);
+  requests(job.owner.controller, result_of(out)).increment();
   return out;
 }
 
@@ -301,11 +305,9 @@ bool WorkloadClient::store_locked(const ObjectKey& key, plan::WorkloadAnswer ans
   return news;
 }
 
-void WorkloadClient::count(const WorkloadOwner& owner, const plan::WorkloadAnswer& answer) const {
-  metrics_
-      .counter("tpuslice_workload_requests_total", "Requests to servers in the pods of workloads, by result",
-               {{"controller", owner.controller}, {"result", std::string(result_of(answer))}})
-      .increment();
+Counter& WorkloadClient::requests(const std::string& controller, std::string_view result) const {
+  return metrics_.counter("tpuslice_workload_requests_total", "Requests to servers in the pods of workloads, by result",
+                          {{"controller", controller}, {"result", std::string(result)}});
 }
 
 }  // namespace tpuslice::runtime

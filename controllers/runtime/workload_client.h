@@ -11,6 +11,7 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -109,7 +110,8 @@ class WorkloadClient {
                                           const std::stop_token& stop) const;
   /// True if the answer is news for the planner.
   bool store_locked(const ObjectKey& slot, plan::WorkloadAnswer answer) TPUSLICE_REQUIRES(mutex_);
-  void count(const WorkloadOwner& owner, const plan::WorkloadAnswer& answer) const;
+  /// The counter of requests with this result.
+  Counter& requests(const std::string& controller, std::string_view result) const;
 
   const SendToWorkload send_;
   client::Reader& reader_;

@@ -13,6 +13,7 @@
 #include "cmd/tpu-slice-operator/upstream.h"
 #include "cmd/tpu-slice-sim/cluster/cluster.h"
 #include "tests/example_kind/fleet_kind.h"
+#include "tests/support/error_matchers.h"
 #include "tests/support/kind_manifests.h"
 
 namespace tpuslice {
@@ -49,7 +50,8 @@ TEST(ExampleKind, IsAKindOfTheOptions) {
   EXPECT_TRUE(command_line({}).options.enables("fleet"));
   EXPECT_FALSE(command_line({"--controllers=*,-fleet"}).options.enables("fleet"));
   const char* const take_over[] = {"tpu-slice-operator", "--take-over=fleet"};
-  EXPECT_FALSE(parse_command_line(2, take_over).ok()) << "it has no upstream controller";
+  EXPECT_THAT(parse_command_line(2, take_over), IsError(ErrorCode::kInvalidArgument))
+      << "it has no upstream controller";
   for (const auto& each : upstream_controllers({})) EXPECT_FALSE(each.lease.empty());
 }
 

@@ -7,9 +7,9 @@
 #include <fmt/format.h>
 
 #include "api/types/conditions.h"
+#include "controllers/plan/finalizers.h"
 #include "controllers/ray/dashboard.h"
 #include "controllers/raycluster/rules/raycluster_labels.h"
-#include "controllers/rayjob/deletion.h"
 #include "controllers/rayjob/head_service.h"
 #include "controllers/rayjob/rayjob_state.h"
 #include "controllers/rayjob/rules/rayjob_labels.h"
@@ -240,7 +240,7 @@ std::vector<std::string> defects_at_rest(const World& world) {
   const RayJobState state(seen, world.options);
   const RayJobStatus& status = state.status;
   if (!status.finished()) return {"is not finished: " + world.state()};
-  if (!has_stop_finalizer(seen.job)) out.emplace_back("has no finalizer");
+  if (!plan::has_finalizer(seen.job, kStopFinalizer)) out.emplace_back("has no finalizer");
   if (!is_condition_true(status.conditions, status.deployment)) out.emplace_back("has no condition of its end");
   if (status.deployment == kFailed && status.reason.empty()) out.emplace_back("failed without a reason");
   if (state.spec.shutdown && !state.spec.has_deletion_strategy && state.owns_cluster()) {

@@ -21,8 +21,8 @@ struct EnvRequest {
   std::string_view variable;   ///< "TPU_PROCESS_ADDRESSES"
   std::int64_t bytes = 0;      ///< In each container.
   std::size_t containers = 1;  ///< Containers that get them.
-  std::int64_t processes = 0;  ///< That the variable lists; 0 if it is not a list.
-  std::int64_t hosts = 0;      ///< On which these run.
+  std::int64_t processes = 0;  ///< Processes that the variable lists; 0 if it is not a list.
+  std::int64_t hosts = 0;      ///< Hosts on which these run.
 };
 
 class EnvBudget {

@@ -32,7 +32,7 @@ Status Calls::prepare(std::unique_ptr<Connection>& connection, const Call& call)
   }
   if (!call.may_send || call.may_send()) return {};
   keep(std::move(connection));
-  return Error::of(ErrorCode::kCancelled, "{}: not sent any more", call.what);
+  return Error::of(ErrorCode::kCancelled, "{}: it may no longer be sent", call.what);
 }
 
 Result<Response> Calls::call(const Call& call) {

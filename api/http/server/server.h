@@ -8,9 +8,8 @@
 //   who sent a valid request or a certificate (Reply::trusts_client) keep half of all against those who did not;
 // - each waits for at most one handler of each other before one of its own runs;
 // - each gets a quarter of the bodies and replies that are larger than small_message. Where others have all of them,
-// those
-//   that have more lose what they read or write too slowly, a tenth of slow_transfer after it began; the smaller ones
-//   are at most one per connection and wait for nothing.
+//   those that have more lose what they read or write too slowly, a tenth of slow_transfer after it began; the smaller
+//   ones are at most one per connection and wait for nothing.
 //
 // So memory is at most body_budget + reply_budget + threads x (the longest reply) + max_connections x (small_message +
 // what OpenSSL and the kernel need), and a client with a small request is answered while others hold everything they

@@ -17,7 +17,7 @@ namespace tpuslice::sim {
 struct Faults {
   /// The client is killed at its n-th write: that response and everything later is lost. 0: never.
   std::int64_t die_at_write = 0;
-  bool die_before_server = false;                    ///< That write does not reach the server either.
+  bool die_before_server = false;                    ///< The write does not reach the server either.
   int drop_reply_every = 0;                          ///< Writes that succeed, but whose response is lost.
   int conflict_every = 0;                            ///< Updates, patches and deletes answered with 409 Conflict.
   int too_many_every = 0;                            ///< Requests answered with 429 and Retry-After: 1.

@@ -47,7 +47,6 @@ inline constexpr std::string_view kChildrenReady = "tpuslice.dev/ChildrenReady";
 inline constexpr std::string_view kFailedRayCluster = "FailedRayCluster";
 inline constexpr std::string_view kFailedSubmitter = "FailedSubmitter";
 inline constexpr std::string_view kFailedService = "FailedService";
-inline constexpr std::string_view kFailedFinalizer = "FailedFinalizer";
 inline constexpr std::string_view kFailedDeleteSelf = "FailedDeleteRayJob";
 
 }  // namespace tpuslice::rayjob

@@ -10,6 +10,7 @@
 
 namespace tpuslice::rayservice {
 
+/// Held until the RayClusters of a deleted RayService are deleted.
 inline constexpr std::string_view kFinalizer = "ray.io/rayservice-finalizer";
 
 // Upstream's annotations of the RayClusters of a RayService.
@@ -55,7 +56,6 @@ inline constexpr std::string_view kNoRoomForUpgrade = "NoRoomForUpgrade";
 inline constexpr std::string_view kServiceConflict = "ServiceConflict";
 
 // Reasons of a failed action.
-inline constexpr std::string_view kFailedFinalizer = "FailedFinalizer";
 inline constexpr std::string_view kFailedRayCluster = "FailedRayCluster";
 inline constexpr std::string_view kFailedService = "FailedService";
 inline constexpr std::string_view kFailedServeLabel = "FailedServeLabel";

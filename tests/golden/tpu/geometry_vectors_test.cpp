@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/support/error_matchers.h"
 #include "tpu/device_env.h"
 #include "tpu/geometry.h"
 
@@ -121,11 +122,11 @@ INSTANTIATE_TEST_SUITE_P(Vectors, GeometryVector, ::testing::ValuesIn(geometry_v
 
 // Vector 28. Source: dp.
 TEST(GeometryVector28, IsAnError) {
-  EXPECT_FALSE(device_env({"tpu-v4-lite-podslice", "2x2", "", "", 4, 4}).ok());
-  EXPECT_FALSE(device_env({"tpu-v5p-lite-podslice", "2x2x1", "", "", 4, 4}).ok());
-  EXPECT_FALSE(device_env({"", "", "", "", 4, 4}).ok());
-  EXPECT_FALSE(device_env({"tpu-v6e-slice", "", "", "", 4, 4}).ok());
-  EXPECT_FALSE(device_env({"tpu-v6e-slice", "4x4", "", "", 6, 6}).ok());
+  EXPECT_THAT(device_env({"tpu-v4-lite-podslice", "2x2", "", "", 4, 4}), IsError(ErrorCode::kInvalidArgument));
+  EXPECT_THAT(device_env({"tpu-v5p-lite-podslice", "2x2x1", "", "", 4, 4}), IsError(ErrorCode::kInvalidArgument));
+  EXPECT_THAT(device_env({"", "", "", "", 4, 4}), IsError(ErrorCode::kInvalidArgument));
+  EXPECT_THAT(device_env({"tpu-v6e-slice", "", "", "", 4, 4}), IsError(ErrorCode::kInvalidArgument));
+  EXPECT_THAT(device_env({"tpu-v6e-slice", "4x4", "", "", 6, 6}), IsError(ErrorCode::kInvalidArgument));
 }
 
 // The invariant of libtpu: it expects as many addresses as the product of the host bounds, which is chips / chips of a

@@ -1,5 +1,4 @@
 // A test of an error names its code: EXPECT_THAT(result, IsError(ErrorCode::kConflict)).
-#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -15,14 +14,17 @@ namespace {
 
 using testing::IsEmpty;
 
-TEST(ErrorAssertions, NameTheCodeInFilesThatHaveTheMatcher) {
+// An ExecutionReport is not a Result; a real API server chooses the codes in tests/e2e.
+TEST(ErrorAssertions, NameTheCode) {
   static const RE2 kBare(R"((EXPECT|ASSERT)_FALSE\(.*\.ok\(\)\))");
-  const std::string matcher = "#include \"tests/support/error_matchers.h\"";
+  static const RE2 kReport(R"(_FALSE\(report_?\.ok\(\)\))");
   std::vector<std::string> found;
   for (const SourceFile& file : read_sources({"tests"})) {
-    if (std::ranges::find(file.lines, matcher) == file.lines.end()) continue;
+    if (file.path.starts_with("tests/e2e/")) continue;
     for (std::size_t i = 0; i < file.lines.size(); ++i) {
-      if (RE2::PartialMatch(file.lines[i], kBare)) found.push_back(fmt::format("{}:{}", file.path, i + 1));
+      const std::string& line = file.lines[i];
+      if (!RE2::PartialMatch(line, kBare) || RE2::PartialMatch(line, kReport)) continue;
+      found.push_back(fmt::format("{}:{}: {}", file.path, i + 1, line));
     }
   }
   EXPECT_THAT(found, IsEmpty()) << "write: EXPECT_THAT(result, IsError(ErrorCode::k...))";

@@ -1,4 +1,4 @@
-// The architecture as a test: which folder may include which (docs/architecture.md draws the same arrows).
+// The architecture as a test: which folder may include which (docs/architecture.md has the same arrows).
 #include <map>
 #include <regex>
 #include <set>
@@ -120,6 +120,66 @@ TEST(Project, IncludesFollowTheArrows) {
       const std::string to = folder_of(match[1].str());
       if (to != from && !arrows().at(from).contains(to)) wrong.push_back(file.path + " includes " + match[1].str());
     }
+  }
+  EXPECT_THAT(wrong, IsEmpty());
+}
+
+/// The folder with a short name: that of "plan" is controllers/plan.
+std::string folder_named(const std::string& name) {
+  for (const auto& [folder, allowed] : arrows()) {
+    if (folder == name || folder.ends_with("/" + name)) return folder;
+  }
+  return name;
+}
+
+// "| `controllers/rayjob` | the RayJob kind | ray, raycluster, and as raycluster |"
+TEST(Project, ThePageHasTheSameArrows) {
+  const std::regex row(R"re(\| `([a-z/-]+)` \| .* \| ([^|]+) \|)re");
+  const std::regex word("[a-z]+");
+  std::map<std::string, std::set<std::string>> drawn;
+  const std::vector<SourceFile> page = read_files({"docs/architecture.md"}, {});
+  for (const std::string& line : page.front().lines) {
+    std::smatch match;
+    if (!std::regex_match(line, match, row) || !arrows().contains(match[1])) continue;
+    const std::string names = match[2];
+    if (names.starts_with("all")) continue;
+    std::set<std::string>& folders = drawn[match[1]];
+    bool as = false;
+    for (std::sregex_iterator name(names.begin(), names.end(), word); name != std::sregex_iterator(); ++name) {
+      const std::string text = name->str();
+      if (text == "as") {
+        as = true;
+      } else if (text != "and") {
+        const std::string folder = folder_named(text);
+        folders = plus(std::move(folders), as ? drawn[folder] : std::set<std::string>{folder});
+      }
+    }
+  }
+  EXPECT_GT(drawn.size(), 15U);
+  for (const auto& [folder, allowed] : drawn) EXPECT_EQ(allowed, arrows().at(folder)) << folder;
+}
+
+// The head of controllers/plan/changes.h describes the parts.
+TEST(Project, PlannersHaveTheSameParts) {
+  std::set<std::string> paths;
+  for (const SourceFile& file : sources()) paths.insert(file.path);
+  for (const std::string& folder : folders_of_kinds()) {
+    const std::string kind = folder.substr(folder.rfind('/') + 1);
+    for (const std::string& part : {std::string("observed.h"), kind + "_state.h", std::string("decisions.h"),
+                                    std::string("render.h"), kind + "_plan.h"}) {
+      EXPECT_TRUE(paths.contains(folder + "/" + part)) << folder << "/" << part;
+    }
+  }
+}
+
+TEST(Project, OnlyRenderAddsActionsToStages) {
+  const std::regex stages(R"re(\benum class \w*Step\b)re");
+  const std::set<std::string> kinds = folders_of_kinds();
+  const std::set<std::string> undivided = {"controllers/raycluster/redis_cleanup.cpp"};
+  std::vector<std::string> wrong;
+  for (const SourceFile& file : sources()) {
+    if (!kinds.contains(folder_of(file.path)) || undivided.contains(file.path)) continue;
+    if (!file.path.ends_with("/render.cpp")) matches(file, stages, wrong);
   }
   EXPECT_THAT(wrong, IsEmpty());
 }

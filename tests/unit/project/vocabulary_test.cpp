@@ -102,7 +102,7 @@ std::string beginning_of_comment(const std::string& line, const std::string& bef
 
 // "Of the previous page." leaves out what it is about: "Token of the previous page."
 TEST(Vocabulary, CommentsBeginWithWhatTheyAreAbout) {
-  static const RE2 kFragment(R"((Of|Likewise|Also|Since|But|And)\b.*)");
+  static const RE2 kFragment(R"((Of|Likewise|Also|Since|But|And|That|Whose)\b.*)");
   static const RE2 kDocumentation(R"(.*///.*)");
   static const RE2 kFragmentOfDocumentation(R"((As|Where)\b.*)");
   std::vector<std::string> found;

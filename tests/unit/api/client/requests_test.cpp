@@ -188,6 +188,24 @@ TEST(ErrorFromResponse, DetectsAnotherUidByTheFieldOfACause) {
   EXPECT_FALSE(is_other_uid(error_with("{}"))) << "the text of the message does not count";
 }
 
+TEST(ErrorFromResponse, DetectsANamespaceThatIsBeingDeleted) {
+  const auto refused = [](const Json& causes) {
+    const Json status = {{"kind", "Status"},
+                         {"code", 403},
+                         {"reason", "Forbidden"},
+                         {"message",
+                          "jobs.batch \"a\" is forbidden: unable to create new content in namespace default because it "
+                          "is being terminated"},
+                         {"details", {{"causes", causes}}}};
+    return error_from_response({403, {}, status.dump()}, "create jobs default/a");
+  };
+  const Error error = refused(Json::parse(R"([{"reason": "NamespaceTerminating", "field": "metadata.namespace",
+                                               "message": "namespace default is being terminated"}])"));
+  EXPECT_EQ(error.code(), ErrorCode::kForbidden);
+  EXPECT_TRUE(is_namespace_terminating(error));
+  EXPECT_FALSE(is_namespace_terminating(refused(Json::array()))) << "the text of the message does not count";
+}
+
 TEST(ErrorFromResponse, NamesTheServiceAccountThatAPodLacks) {
   const auto missing = [](const std::string& message) {
     const Json status = {{"kind", "Status"}, {"code", 403}, {"reason", "Forbidden"}, {"message", message}};

@@ -22,7 +22,7 @@ Outcome decided(const World& world) {
   const Scene scene(world);
   Decisions decisions;
   decisions.service = decide_service(scene.state.spec, scene.seen);
-  decisions.children.emplace();
+  decisions.running.emplace();
   return scene.render(decisions);
 }
 

@@ -3,8 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "controllers/jobset/job_labels.h"
 #include "controllers/jobset/rules/jobset_labels.h"
+#include "tests/support/error_matchers.h"
 #include "tests/unit/controllers/jobset/jobsets.h"
 
 namespace tpuslice::jobset {
@@ -159,8 +159,7 @@ TEST(JobBuilder, StartsTheHostsOfAnExclusiveSliceTogether) {
 TEST(JobBuilder, ReturnsAnErrorForAContradictoryTemplate) {
   const Object object = of_slices().tpu(kV6e, "5x5x5").object();
   const Result<Json> job = JobBuilder(object, {}, {}).build(0, 0);
-  ASSERT_FALSE(job.ok());
-  EXPECT_THAT(job.error().message(), HasSubstr("spec.replicatedJobs[0].template.spec.template"));
+  EXPECT_THAT(job, IsError(ErrorCode::kInvalidArgument, HasSubstr("spec.replicatedJobs[0].template.spec.template")));
 }
 
 TEST(JobBuilder, IsDeterministic) { EXPECT_EQ(built(of_slices()).dump(), built(of_slices()).dump()); }

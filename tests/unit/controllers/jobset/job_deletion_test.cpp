@@ -24,7 +24,7 @@ plan::Plan deleted(const World& world, const Options& options = {}, bool replace
   Decisions decisions;
   decisions.previous =
       decide_deletions(scene.seen.jobs, scene.state.spec, replaced ? &replacements : nullptr, options, scene.seen.now);
-  decisions.children.emplace();
+  decisions.running.emplace();
   return scene.render(decisions).plan;
 }
 

@@ -1,4 +1,4 @@
-#include "controllers/jobset/job_labels.h"
+#include "controllers/jobset/job_builder.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

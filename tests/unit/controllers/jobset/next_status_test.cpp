@@ -30,7 +30,7 @@ Outcome completed(const World& world) {
 
 Outcome without_actions(const World& world) {
   Decisions decisions;
-  decisions.children.emplace();
+  decisions.running.emplace();
   return Scene(world).render(decisions);
 }
 

@@ -1,4 +1,4 @@
-#include "controllers/jobset/restart_overlap.h"
+#include "controllers/jobset/job_deletion.h"
 
 #include <gtest/gtest.h>
 

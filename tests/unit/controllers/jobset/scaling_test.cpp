@@ -34,7 +34,7 @@ std::vector<std::string> resized(const World& world) {
 TEST(Scaling, ResizesRunningJobs) {
   const Scene scene(grown());
   Decisions decisions;
-  decisions.children.emplace().resize = jobs_to_resize(scene.state.spec, scene.state.children.active);
+  decisions.running.emplace().resize = jobs_to_resize(scene.state.spec, scene.state.children.active);
   const plan::Plan plan = scene.render(decisions).plan;
   ASSERT_THAT(stages_of(plan), ElementsAre(ElementsAre("patch train-workers-0", "patch train-workers-1")));
   const plan::Action& first = plan.stages[0].actions[0];

@@ -22,7 +22,7 @@ struct Startup {
     for (const ReplicatedJob* job : startup.may_start) may_start.push_back(job->name);
     for (const Problem& wait : startup.waits) waits.push_back(wait.reason + ": " + wait.message);
     order = startup.order;
-    decisions.children.emplace().startup = startup;
+    decisions.running.emplace().startup = startup;
     outcome = scene.render(decisions);
   }
 

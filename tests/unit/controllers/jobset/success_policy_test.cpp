@@ -1,4 +1,4 @@
-#include "controllers/jobset/success_policy.h"
+#include "controllers/jobset/child_jobs.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -23,7 +23,7 @@ Json body_of(const plan::Action& action) { return *action.body.make(); }
 Outcome suspend(const World& world) {
   const Scene scene(world);
   Decisions decisions;
-  decisions.children.emplace().suspend = jobs_to_suspend(scene.state.children.active);
+  decisions.running.emplace().suspend = jobs_to_suspend(scene.state.children.active);
   return scene.render(decisions);
 }
 
@@ -32,9 +32,9 @@ Outcome resume(const World& world) {
   const Scene scene(world);
   const JobBuilder builder(scene.seen.jobset, scene.state.status, {});
   Decisions decisions;
-  ChildDecisions& children = decisions.children.emplace();
-  children.startup = decide_startup(scene.state.spec, scene.state.counts);
-  children.resume = decide_resume(scene.state.spec, scene.state.children.active, children.startup, builder).value();
+  RunningDecisions& running = decisions.running.emplace();
+  running.startup = decide_startup(scene.state.spec, scene.state.counts);
+  running.resume = decide_resume(scene.state.spec, scene.state.children.active, running.startup, builder).value();
   return scene.render(decisions);
 }
 

@@ -24,7 +24,7 @@ JobSetBuilder with_claims() {
 plan::Plan created(const World& world) {
   const Scene scene(world);
   Decisions decisions;
-  decisions.children.emplace().create_claims = missing_claims(scene.state.spec, scene.seen);
+  decisions.running.emplace().create_claims = missing_claims(scene.state.spec, scene.seen);
   return scene.render(decisions).plan;
 }
 

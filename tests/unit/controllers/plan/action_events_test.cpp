@@ -18,15 +18,14 @@ Action deletion_of(const std::string& name, std::shared_ptr<const ActionEvents> 
   return action;
 }
 
-std::shared_ptr<const ActionEvents> result_events() {
+std::shared_ptr<const ActionEvents> deletion_events() {
   return std::make_shared<const ActionEvents>(
-      ActionEvents{{{EventType::kNormal, "Deleted", "Reconciling", "Deleted the pods"}},
-                   {{EventType::kWarning, "FailedToDelete", "Reconciling", "Failed to delete the pods"}}});
+      result_events({"Deleted", "Deleted the pods"}, {"FailedToDelete", "Failed to delete the pods"}));
 }
 
 TEST(ActionEvents, ArePrintedWithTheirAction) {
   Plan plan;
-  plan.stages.push_back({{deletion_of("a", result_events())}});
+  plan.stages.push_back({{deletion_of("a", deletion_events())}});
   EXPECT_EQ(to_json(plan)["stages"], Json::parse(R"([[
     {"action": "delete", "resource": "pods", "object": "default/a", "uid": "uid-of-a",
      "onSuccess": [{"type": "Normal", "reason": "Deleted", "action": "Reconciling", "message": "Deleted the pods"}],
@@ -36,10 +35,10 @@ TEST(ActionEvents, ArePrintedWithTheirAction) {
 }
 
 TEST(ActionEvents, ArePrintedOnceIfActionsShareThem) {
-  const auto shared = result_events();
+  const auto shared = deletion_events();
   Plan plan;
   plan.stages.push_back({{deletion_of("a", shared), deletion_of("b", shared)}});
-  plan.stages.push_back({{deletion_of("c", shared), deletion_of("d", result_events())}});
+  plan.stages.push_back({{deletion_of("c", shared), deletion_of("d", deletion_events())}});
   const Json stages = to_json(plan)["stages"];
   EXPECT_TRUE(stages[0][0].contains("onSuccess"));
   EXPECT_FALSE(stages[0][0].contains("eventsWith"));

@@ -60,6 +60,17 @@ TEST(Changes, CarryEventsAndCountersIntoThePlan) {
   EXPECT_EQ(plan.measurements[0].value, 1);
 }
 
+TEST(Changes, CarryWhatIsReportedOfAnAction) {
+  Changes changes;
+  changes.add(Step::kDeletes, Action::remove(kPods, {"default", "a"}, {.uid = "1"}),
+              result_events({"Deleted", "deleted a"}, {"FailedToDelete", "failed to delete a"}, "Delete"));
+  const ActionEvents& events = *changes.stage(Step::kDeletes).actions[0].events;
+  EXPECT_THAT(events.on_success, ElementsAre(EventIntent{EventType::kNormal, "Deleted", "Delete", "deleted a"}));
+  EXPECT_THAT(events.on_failure,
+              ElementsAre(EventIntent{EventType::kWarning, "FailedToDelete", "Delete", "failed to delete a"}));
+  EXPECT_THAT(events.measurements, IsEmpty());
+}
+
 TEST(Changes, KeepTheActionsOfAStepInTheOrderInWhichTheyWereAdded) {
   Changes changes;
   changes.add(Step::kPods, Action::remove(kPods, {"default", "a"}, {.uid = "1"}));

@@ -33,9 +33,12 @@ std::vector<std::string> event_reasons(const Plan& plan) {
   return out;
 }
 
+/// Message of the event that is sent once the action has succeeded.
 std::string event_message(const Plan& plan, std::string_view reason) {
-  for (const plan::EventIntent& event : events_of(plan)) {
-    if (event.reason == reason) return event.message;
+  for (const plan::ActionEvents* events : reports_of(plan)) {
+    for (const plan::EventIntent& event : events->on_success) {
+      if (event.reason == reason) return event.message;
+    }
   }
   return "(no event)";
 }
@@ -81,6 +84,7 @@ class RedisCleanup : public testing::Test {
     EXPECT_EQ(action.subresource, "");
     EXPECT_EQ(action.preconditions, (plan::Preconditions{"uid-of-train", "1"}));
     EXPECT_FALSE(plan.status.has_value());
+    EXPECT_THAT(plan.events, IsEmpty()) << "nothing is said of a removal that fails";
   }
 
   Json cluster_ = a_cluster("train", {{.name = "cpu", .replicas = 1, .hosts = 1, .accelerator = ""}});
@@ -208,9 +212,8 @@ TEST_F(RedisCleanup, IsSkippedWithAnEventWhereItCannotBeMade) {
   cluster_["spec"] = 7;
   expect_skipped(empty(), "not fault-tolerant");
   RayClusterObserved seen = empty();
-  seen.last_failure = plan::Failure{"FailedRedisCleanupJob",
-                                    "jobs.batch \"train-redis-cleanup\" is forbidden: unable to create new content in "
-                                    "namespace default because it is being terminated"};
+  seen.last_failure =
+      plan::Failure{.reason = "FailedRedisCleanupJob", .message = "it is refused", .namespace_terminating = true};
   expect_skipped(seen, "the namespace is being terminated");
   options_.redis_cleanup = false;
   expect_skipped(running(), "redisCleanup is false");

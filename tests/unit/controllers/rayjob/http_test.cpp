@@ -6,6 +6,7 @@
 
 #include "controllers/rayjob/rules/rayjob_labels.h"
 #include "controllers/rayjob/submission.h"
+#include "tests/support/error_matchers.h"
 #include "tests/support/plan_matchers.h"
 #include "tests/unit/controllers/rayjob/world.h"
 
@@ -109,9 +110,8 @@ TEST(HttpSubmission, NeedsObjects) {
   for (const auto& [field, value] : {std::pair("runtimeEnvYAML", "[a]"), std::pair("runtimeEnvYAML", "{"),
                                      std::pair("entrypointResources", "[1]"), std::pair("entrypointResources", "x")}) {
     const Json job = {{"spec", {{field, value}}}};
-    const auto submission = build_submission(RayJobSpec::read(job), "id");
-    ASSERT_FALSE(submission.ok());
-    EXPECT_THAT(submission.error().message(), HasSubstr(std::string("spec.") + field));
+    EXPECT_THAT(build_submission(RayJobSpec::read(job), "id"),
+                IsError(ErrorCode::kInvalidArgument, HasSubstr(std::string("spec.") + field)));
   }
 }
 

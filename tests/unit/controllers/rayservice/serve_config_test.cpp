@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "controllers/ray/dashboard.h"
+#include "tests/support/error_matchers.h"
 #include "tests/unit/controllers/rayservice/world.h"
 
 namespace tpuslice::rayservice {
@@ -58,7 +59,7 @@ TEST(ServeConfig, AliasesDoNotMultiplyIt) {
   std::string yaml = "a0: &a0 [1,1,1,1,1,1,1,1,1,1]\n";
   for (int i = 1; i < 8; ++i)
     yaml += fmt::format("a{0}: &a{0} [*a{1},*a{1},*a{1},*a{1},*a{1},*a{1},*a{1},*a{1}]\n", i, i - 1);
-  EXPECT_FALSE(parse_serve_config(yaml).ok());
+  EXPECT_THAT(parse_serve_config(yaml), IsError(ErrorCode::kInvalidArgument));
 }
 
 TEST(ServeRecord, IsReadAsItIsWritten) {

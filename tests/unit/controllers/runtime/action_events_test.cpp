@@ -127,19 +127,27 @@ TEST_F(ActionEventsTest, OfSeveralActionsCountOnceOneSucceeded) {
 
 TEST_F(ActionEventsTest, AreNotSentForAConflict) {
   fail({{"b", ErrorCode::kConflict}});
-  EXPECT_THAT(apply({{{create("a"), create("b")}}}), ElementsAre("w Created: a", "w Always: message"));
-  EXPECT_FALSE(report_.ok());
+  EXPECT_THAT(apply({{{create("a"), create("b")}}}), ElementsAre("w Created: a")) << "the next plan sends the others";
+  EXPECT_TRUE(report_.cut_short());
 }
 
 TEST_F(ActionEventsTest, OfSeveralActionsAreNotSentForAConflict) {
   fail({{"b", ErrorCode::kConflict}});
-  EXPECT_THAT(apply({{create_all({"a", "b"})}}), ElementsAre("w Always: message"));
+  EXPECT_THAT(apply({{create_all({"a", "b"})}}), IsEmpty());
+}
+
+TEST_F(ActionEventsTest, AreAllSentIfAnotherActionHasAConflict) {
+  fail({{"a", ErrorCode::kConflict}, {"b", ErrorCode::kForbidden}});
+  EXPECT_THAT(apply({{{create("a"), create("b")}, true}}),
+              ElementsAre("w Failed: b, b is refused", "w Always: message"));
+  EXPECT_FALSE(report_.cut_short()) << "the failure is an input of the next plan";
 }
 
 TEST_F(ActionEventsTest, AreThoseOfSentActionsIfThePlanIsCutShort) {
   fail({{"b", ErrorCode::kCancelled}});
   EXPECT_THAT(apply({{{create("a")}}, {{create("b")}}}), ElementsAre("w Created: a"))
       << "the replica that completes the plan sends the others";
+  EXPECT_TRUE(report_.cut_short());
 }
 
 TEST_F(ActionEventsTest, OfSeveralActionsAreNotSentIfThePlanIsCutShort) {

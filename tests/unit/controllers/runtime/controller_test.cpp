@@ -442,6 +442,30 @@ TEST_F(ControllerTest, CountsActionsOnceOneOfThemSucceeded) {
   EXPECT_THAT(metrics_.scrape(), HasSubstr("widgets_created_total 1\n"));
 }
 
+TEST_F(ControllerTest, RecordsOnlyTheLevelsOfAPlanThatIsCutShort) {
+  show_widget({{"replicas", 0}});
+  reconciler_->measurements = {plan::increment(kWidgetsPainted, "blue"),
+                               {plan::Measurement::Kind::kDuration, "widget_seconds", "Time.", {}, 3},
+                               {plan::Measurement::Kind::kLevel, "widgets", "Now.", {}, 7}};
+  ErrorCode refusal = ErrorCode::kConflict;
+  api_.fault = [&](const FakeApi::Call& call) {
+    return call.verb == "status" ? std::optional<Error>(Error::of(refusal, "the status is not written")) : std::nullopt;
+  };
+  for (const ErrorCode code : {ErrorCode::kConflict, ErrorCode::kCancelled}) {
+    refusal = code;
+    controller_->step(clock_.now(), {});
+    EXPECT_THAT(metrics_.scrape(), HasSubstr("widgets_painted_total{colour=\"blue\"} 0\n"));
+    EXPECT_THAT(metrics_.scrape(), Not(HasSubstr("widget_seconds_count")));
+    EXPECT_THAT(metrics_.scrape(), HasSubstr("widgets 7\n"));
+    clock_.advance(1min);
+  }
+  api_.fault = nullptr;
+  EXPECT_TRUE(controller_->step(clock_.now(), {}));
+  EXPECT_EQ(status()["pods"], 0);
+  EXPECT_THAT(metrics_.scrape(), HasSubstr("widgets_painted_total{colour=\"blue\"} 1\n")) << "once for three plans";
+  EXPECT_THAT(metrics_.scrape(), HasSubstr("widget_seconds_count 1\n"));
+}
+
 TEST_F(ControllerTest, HasCountersThatStartAtZeroForAllValuesOfTheirLabels) {
   const std::string text = metrics_.scrape();
   EXPECT_THAT(text, HasSubstr("widgets_created_total 0\n"));

@@ -141,7 +141,8 @@ TEST_F(ExecutorStages, ContinueOnFailureIfSet) {
 
 TEST_F(ExecutorStages, HoldBackTheNextStageByDefault) {
   fail({"patch default/a"});
-  EXPECT_FALSE(apply({{{label("a"), label("b")}, true}, going_on({remove("c")})}).ok());
+  const ExecutionReport report = apply({{{label("a"), label("b")}, true}, going_on({remove("c")})});
+  EXPECT_FALSE(report.ok());
   EXPECT_THAT(api_.writes(), ElementsAre("patch default/a", "patch default/b")) << "independent, but not continuing";
 }
 

@@ -175,6 +175,14 @@ TEST_F(ExecutorTest, NamesTheServiceAccountThatAPodLacks) {
   EXPECT_EQ(report.failure->missing_service_account, "mine");
 }
 
+TEST_F(ExecutorTest, SaysThatTheNamespaceIsBeingDeleted) {
+  fail_on("create default/a",
+          Error::of(ErrorCode::kForbidden, "pods default/a is forbidden").with_reason("NamespaceTerminating"));
+  EXPECT_TRUE(apply(plan_of({{{create("a")}}})).failure->namespace_terminating);
+  fail_on("create default/a", Error::of(ErrorCode::kForbidden, "because it is being terminated"));
+  EXPECT_FALSE(apply(plan_of({{{create("a")}}})).failure->namespace_terminating);
+}
+
 TEST_F(ExecutorTest, ReportsTheWritesBeforeAFailure) {
   fail_on("create default/c", Error::unavailable("connection reset"));
   const ExecutionReport report = apply(plan_of({{{create("a"), create("b"), create("c"), create("d")}}}));

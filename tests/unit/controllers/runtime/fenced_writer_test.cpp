@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "api/client/client.h"
+#include "tests/support/error_matchers.h"
 
 namespace tpuslice::runtime {
 namespace {
@@ -79,7 +80,7 @@ TEST_F(FencedWriterTest, TheServerGivesUpOnACreateBeforeTheLeaseCanBeAcquired) {
   ASSERT_TRUE(writer_.create(kPods, pod, {}, {}).ok());
   EXPECT_THAT(transport_.target, HasSubstr("timeout=11s"));
   transport_.before_send = [this] { left_ = 10s; };
-  EXPECT_FALSE(writer_.create(kPods, pod, {}, {}).ok()) << "it has waited for too long";
+  EXPECT_THAT(writer_.create(kPods, pod, {}, {}), IsError(ErrorCode::kCancelled)) << "it has waited for too long";
   transport_.before_send = nullptr;
   EXPECT_TRUE(writer_.create(kPods, pod, {}, {}).ok());
   EXPECT_THAT(transport_.target, HasSubstr("timeout=7s"));

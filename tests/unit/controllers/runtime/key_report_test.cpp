@@ -6,6 +6,7 @@
 #include "api/types/json.h"
 #include "controllers/runtime/controller.h"
 #include "controllers/runtime/recent_plans.h"
+#include "tests/support/error_matchers.h"
 #include "tests/unit/controllers/runtime/widget_reconciler.h"
 
 namespace tpuslice::runtime {
@@ -31,7 +32,8 @@ TEST(KeyQuery, RefusesWhatItDoesNotKnow) {
   EXPECT_THAT(parse_key_query("/debug/keys?kind=JobSet").error().message(),
               HasSubstr("unknown parameter \"kind\"; known are controller, namespace, name and limit"));
   for (const char* limit : {"0", "1001", "-1", "many", ""}) {
-    EXPECT_FALSE(parse_key_query(std::string("/debug/keys?limit=") + limit).ok()) << limit;
+    EXPECT_THAT(parse_key_query(std::string("/debug/keys?limit=") + limit), IsError(ErrorCode::kInvalidArgument))
+        << limit;
   }
 }
 

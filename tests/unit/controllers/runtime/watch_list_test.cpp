@@ -1,4 +1,4 @@
-// Lists of the watch machine: objects that are too long or throw, types that are not served any more, streamed lists.
+// Lists of the watch machine: objects that are too long or throw, types that are no longer served, streamed lists.
 #include <algorithm>
 #include <set>
 #include <stdexcept>
@@ -289,7 +289,7 @@ TEST_F(WatchListTest, IsNotSyncedWhileTheTypeIsNotServed) {
   EXPECT_FALSE(machine_->synced());
   EXPECT_FALSE(store_.synced());
   EXPECT_THAT(names(), ElementsAre("a")) << "it may exist";
-  EXPECT_EQ(lines("type is not served any more; its controllers stop"), 1);
+  EXPECT_EQ(lines("type is no longer served; its controllers stop"), 1);
   reader_.pages.clear();
   reader_.pages.emplace_back(page({pod_json("b", 55)}, 60));
   reader_.expect_stream();

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/support/error_matchers.h"
 #include "tests/unit/controllers/slice/slices.h"
 
 namespace tpuslice::slice {
@@ -64,8 +65,8 @@ TEST(MetadataViewOfAConfigMap, KeepsItsAnnotationsWhateverOthersKeep) {
 }
 
 TEST(MetadataViewOfAConfigMap, NeedsAName) {
-  EXPECT_FALSE(MetadataView::decode("{}").ok());
-  EXPECT_FALSE(MetadataView::decode("nonsense").ok());
+  EXPECT_THAT(MetadataView::decode("{}"), IsError(ErrorCode::kInvalidArgument));
+  EXPECT_THAT(MetadataView::decode("nonsense"), IsError(ErrorCode::kInvalidArgument));
 }
 
 }  // namespace

@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include "controllers/placement/placement_plan.h"
-#include "controllers/placement/scout_pod.h"
 #include "controllers/placement/scouts.h"
 #include "tpu/labels.h"
 

@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/support/error_matchers.h"
 #include "tests/unit/controllers/slice/slices.h"
 
 namespace tpuslice::slice {
@@ -123,7 +124,8 @@ TEST(PreemptionRecords, AreReadFromAConfigMap) {
   EXPECT_EQ(records->key, (ObjectKey{"system", "tpu-slice-preemptions"}));
   EXPECT_EQ(records->resource_version, "7");
   EXPECT_EQ(records->data, (StringMap{{"tpu-v6e-slice", "2 2026-01-01T00:02:00Z"}, {"tpu7x", ""}}));
-  EXPECT_FALSE(PreemptionRecords::decode(R"({"metadata": {"name": "x"}})").ok()) << "no uid";
+  EXPECT_THAT(PreemptionRecords::decode(R"({"metadata": {"name": "x"}})"), IsError(ErrorCode::kInvalidArgument))
+      << "no uid";
 }
 
 TEST(PreemptionRecords, OfOtherAcceleratorsAreKeptUntilTheyExpire) {

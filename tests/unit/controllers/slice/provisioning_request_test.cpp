@@ -6,7 +6,8 @@
 #include <gtest/gtest.h>
 
 #include "controllers/placement/placement_reconciler.h"
-#include "controllers/placement/scout_pod.h"
+#include "controllers/placement/scouts.h"
+#include "tests/support/error_matchers.h"
 #include "tests/support/plan_matchers.h"
 #include "tests/unit/controllers/slice/request_scenes.h"
 #include "tpu/labels.h"
@@ -97,8 +98,8 @@ TEST(ProvisioningRequestView, ToleratesUnknownMembersAndConditions) {
   const ProvisioningRequestView view = decode(condition("Other", "True", "other") + ", null, {}");
   EXPECT_EQ(view.ended, "");
   EXPECT_EQ(view.message, "");
-  EXPECT_FALSE(ProvisioningRequestView::decode("{}").ok());
-  EXPECT_FALSE(ProvisioningRequestView::decode("nonsense").ok());
+  EXPECT_THAT(ProvisioningRequestView::decode("{}"), IsError(ErrorCode::kInvalidArgument));
+  EXPECT_THAT(ProvisioningRequestView::decode("nonsense"), IsError(ErrorCode::kInvalidArgument));
   EXPECT_TRUE(ProvisioningRequestView::decode(R"({"metadata": {"name": "n", "namespace": "s", "uid": "u",
     "resourceVersion": "1"}, "spec": {}, "status": {}})")
                   .ok());

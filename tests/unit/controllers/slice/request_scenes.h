@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "controllers/placement/scout_pod.h"
+#include "controllers/placement/scouts.h"
 #include "tests/unit/controllers/slice/decisions.h"
 
 namespace tpuslice::slice {

@@ -5,7 +5,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "controllers/placement/scout_pod.h"
 #include "controllers/placement/scouts.h"
 #include "tests/unit/controllers/slice/decisions.h"
 #include "tpu/labels.h"

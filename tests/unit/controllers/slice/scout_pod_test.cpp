@@ -1,4 +1,3 @@
-#include "controllers/placement/scout_pod.h"
 #include "controllers/placement/scouts.h"
 
 #include <gmock/gmock.h>

@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include "api/base/check.h"
-#include "controllers/placement/scout_pod.h"
 #include "controllers/placement/scouts.h"
 #include "tests/support/chips.h"
 #include "tests/support/pod_merge.h"
