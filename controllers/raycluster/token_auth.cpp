@@ -67,8 +67,8 @@ bool needs_auth_secret(const RayClusterSpec& spec, const HeadDecision& decision,
   if (!spec.auth.creates_secret()) return false;
   if (decision.create) return true;
   const std::string name = auth_secret_name(spec);
-  return std::ranges::any_of(
-      heads, [&](const PodPtr& head) { return !head->terminating() && waits_for_secret(*head, name); });
+  return std::ranges::any_of(heads,
+                             [&](const PodPtr& head) { return !head->terminating() && waits_for_secret(*head, name); });
 }
 
 plan::Action create_auth_secret(const RayClusterSpec& spec) {
