@@ -44,6 +44,8 @@ http::Reply refuse_client() {
   return reply;
 }
 
+}  // namespace
+
 /// Controller-runtime's metrics of one path.
 class PathMetrics {
  public:
@@ -72,8 +74,6 @@ class PathMetrics {
   Gauge& in_flight_;
   Histogram& latency_;
 };
-
-}  // namespace
 
 /// The handler with controller-runtime's metrics. Thread-safe.
 class WebhookServer::Metered {
