@@ -46,7 +46,8 @@ http::Reply refuse_client() {
 
 }  // namespace
 
-/// Controller-runtime's metrics of one path.
+/// Controller-runtime's metrics of one path. Not in the anonymous namespace, since a class of the header has members of
+/// this type.
 class PathMetrics {
  public:
   PathMetrics(Metrics& metrics, std::string path)

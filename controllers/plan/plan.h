@@ -82,8 +82,9 @@ struct EventIntent {
   friend bool operator==(const EventIntent&, const EventIntent&) = default;
 };
 
-/// A counter that plans increment, as a constant of the part that counts. Its kind lists it (kind::Kind::counters): it
-/// is zero from the start of the program, so that rate() sees the first increment.
+/// A counter that plans increment, as a constant of the part that counts. Its kind or controller lists it
+/// (kind::Kind::counters, runtime::ControllerOptions::counters): it is zero from the start of the program, so that
+/// rate() sees the first increment.
 struct Counter {
   std::string_view name;                      ///< "tpuslice_slices_torn_down_total"
   std::string_view help;                      ///< One sentence.

@@ -101,6 +101,15 @@ bool add_submitter(const RayJobState& state, Decisions& out) {
   return out.submitter.kind == SubmitterDecision::Kind::kExists;
 }
 
+/// Ends the attempt if one of its deadlines has passed.
+bool fail_after_deadline(const RayJobState& state, Decisions& out) {
+  DeadlineDecision deadline = check_deadlines(state);
+  requeue(out, deadline.requeue_after);
+  if (!deadline.passed) return false;
+  out = fail(state, deadline.passed.reason, std::move(deadline.passed.message), std::move(out));
+  return true;
+}
+
 /// Sets the decision about the cluster, and its status, while the job runs.
 void add_followed_cluster(const RayJobState& state, Decisions& out) {
   out.cluster = follow_cluster(state);
@@ -120,11 +129,7 @@ Decisions decide_without_cluster(const RayJobState& state) {
 Decisions decide_initializing(const RayJobState& state) {
   if (state.spec.suspend) return suspend(state);
   Decisions out{.status = state.status};
-  DeadlineDecision deadline = check_deadlines(state);
-  requeue(out, deadline.requeue_after);
-  if (deadline.passed) {
-    return fail(state, deadline.passed.reason, std::move(deadline.passed.message), std::move(out));
-  }
+  if (fail_after_deadline(state, out)) return out;
   out.add_finalizer = lacks_finalizer(state);
   out.cluster = decide_cluster(state);
   requeue(out, out.cluster.requeue_after);
@@ -147,11 +152,7 @@ Decisions decide_waiting(const RayJobState& state) {
   if (state.usable_cluster() == nullptr) return decide_without_cluster(state);
   Decisions out{.status = state.status};
   add_followed_cluster(state, out);
-  DeadlineDecision deadline = check_deadlines(state);
-  requeue(out, deadline.requeue_after);
-  if (deadline.passed) {
-    return fail(state, deadline.passed.reason, std::move(deadline.passed.message), std::move(out));
-  }
+  if (fail_after_deadline(state, out)) return out;
   if (state.spec.job_id.empty()) return out;
   out.status.job_id = state.spec.job_id;
   out.status.deployment = kRunning;
@@ -245,11 +246,7 @@ Decisions decide_running(const RayJobState& state) {
   if (ray::is_terminal(out.status.job)) return await_submitter(state, submitter, std::move(out));
   // Time limits are checked after the first answer or error, which is there within seconds.
   if (check.kind == CheckKind::kNoAnswer) return out;
-  DeadlineDecision deadline = check_deadlines(state);
-  requeue(out, deadline.requeue_after);
-  if (deadline.passed) {
-    return fail(state, deadline.passed.reason, std::move(deadline.passed.message), std::move(out));
-  }
+  if (fail_after_deadline(state, out)) return out;
   if (check.kind == CheckKind::kUnreachable) return check_status_timeout(state, check.problem, std::move(out));
   if (check.kind == CheckKind::kFound) return out;
   const bool submits = state.spec.mode == SubmissionMode::kHttp && state.status.job.empty();

@@ -15,8 +15,8 @@ namespace {
 
 /// Growth of resident memory, in bytes, after which free memory is returned.
 constexpr std::size_t kMuchGrowth = 8U << 20U;
-/// Part of what a call could not return that counts as in use.
-constexpr std::size_t kInUse = 4;
+/// One in so many of the bytes that a call could not return counts as in use at once.
+constexpr std::size_t kShareInUse = 4;
 
 }  // namespace
 
@@ -57,7 +57,7 @@ void FreeMemoryReturner::step() {
   if (resident > in_use_ + kMuchGrowth) {
     return_free_memory();
     resident = resident_memory();
-    if (resident > in_use_) in_use_ += (resident - in_use_) / kInUse;
+    if (resident > in_use_) in_use_ += (resident - in_use_) / kShareInUse;
   }
   in_use_ = std::min(in_use_, resident);
 }

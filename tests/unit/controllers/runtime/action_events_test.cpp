@@ -11,6 +11,7 @@
 #include <gtest/gtest.h>
 
 #include "controllers/runtime/executor.h"
+#include "tests/unit/controllers/runtime/event_sinks.h"
 #include "tests/unit/controllers/runtime/widgets.h"
 
 namespace tpuslice::runtime {
@@ -18,14 +19,6 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
-
-class EventTexts final : public EventSink {
- public:
-  void record(const plan::ObjectReference& regarding, const plan::EventIntent& event) override {
-    seen.push_back(regarding.key.name + " " + event.reason + ": " + event.message);
-  }
-  std::vector<std::string> seen;
-};
 
 class ActionEventsTest : public ::testing::Test {
  protected:

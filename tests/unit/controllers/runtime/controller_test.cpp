@@ -7,6 +7,7 @@
 
 #include "api/base/clock.h"
 #include "controllers/plan/changes.h"
+#include "tests/unit/controllers/runtime/event_sinks.h"
 #include "tests/unit/controllers/runtime/widget_reconciler.h"
 
 namespace tpuslice::runtime {
@@ -19,11 +20,6 @@ using ::testing::IsEmpty;
 using ::testing::MatchesRegex;
 using ::testing::Not;
 using ::testing::SizeIs;
-
-class DiscardedEvents final : public EventSink {
- public:
-  void record(const plan::ObjectReference&, const plan::EventIntent&) override {}
-};
 
 const plan::Counter kWidgetsCreated{"widgets_created_total", "Created."};
 const plan::Counter kWidgetsPainted{"widgets_painted_total", "Painted.", "colour", {"red", "blue"}};
@@ -73,7 +69,7 @@ class ControllerTest : public ::testing::Test {
   FakeClock clock_;
   Metrics metrics_;
   FakeApi api_;
-  DiscardedEvents events_;
+  NoEvents events_;
   InlineParallel parallel_;
   Executor executor_{api_, api_, parallel_, events_};
   ObjectStore widgets_{kWidgets};

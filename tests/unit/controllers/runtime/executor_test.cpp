@@ -6,6 +6,7 @@
 #include <atomic>
 #include <set>
 
+#include "tests/unit/controllers/runtime/event_sinks.h"
 #include "tests/unit/controllers/runtime/widgets.h"
 
 namespace tpuslice::runtime {
@@ -15,14 +16,6 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
-
-class Events final : public EventSink {
- public:
-  void record(const plan::ObjectReference& regarding, const plan::EventIntent& event) override {
-    seen.push_back(regarding.key.name + " " + event.reason + ": " + event.message);
-  }
-  std::vector<std::string> seen;
-};
 
 /// Records the size and limit of every batch.
 class CountingParallel final : public Parallel {
@@ -58,7 +51,7 @@ class ExecutorTest : public ::testing::Test {
   }
 
   FakeApi api_;
-  Events events_;
+  EventTexts events_;
   CountingParallel parallel_;
   Executor executor_{api_, api_, parallel_, events_};
   Object owner_;

@@ -7,6 +7,7 @@
 #include "controllers/runtime/controller.h"
 #include "controllers/runtime/recent_plans.h"
 #include "tests/support/error_matchers.h"
+#include "tests/unit/controllers/runtime/event_sinks.h"
 #include "tests/unit/controllers/runtime/widget_reconciler.h"
 
 namespace tpuslice::runtime {
@@ -57,11 +58,6 @@ TEST(RecentPlans, HaveTextsOfLimitedLength) {
   EXPECT_THAT(plans.of({"default", "w"})->error, SizeIs(RecentPlans::kMaxText));
 }
 
-class DroppedEvents final : public EventSink {
- public:
-  void record(const plan::ObjectReference&, const plan::EventIntent&) override {}
-};
-
 class KeyReportTest : public ::testing::Test {
  protected:
   KeyReportTest() {
@@ -85,7 +81,7 @@ class KeyReportTest : public ::testing::Test {
   FakeClock clock_;
   Metrics metrics_;
   FakeApi api_;
-  DroppedEvents events_;
+  NoEvents events_;
   InlineParallel parallel_;
   Executor executor_{api_, api_, parallel_, events_};
   ObjectStore widgets_{kWidgets};

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "controllers/runtime/controller.h"
+#include "tests/unit/controllers/runtime/event_sinks.h"
 #include "tests/unit/controllers/runtime/widgets.h"
 
 namespace tpuslice::runtime {
@@ -44,11 +45,6 @@ class Labeller final : public plan::Reconciler {
 
  private:
   const PodStore& pods_;
-};
-
-class NoEvents final : public EventSink {
- public:
-  void record(const plan::ObjectReference&, const plan::EventIntent&) override {}
 };
 
 class WriteBackoffTest : public ::testing::Test {
