@@ -18,6 +18,7 @@ using namespace std::chrono_literals;
 
 constexpr ResourceType kQuotas{"", "v1", "ResourceQuota", "resourcequotas"};
 constexpr int kSenders = 8;
+constexpr int kDeletedAtOnce = 50;
 constexpr Duration kDeadline = 20s;
 /// How long a client that does not read keeps its connection.
 constexpr Duration kHold = 700ms;
@@ -210,6 +211,20 @@ std::vector<ObjectKey> CaseSender::stored(const ResourceType& type) {
   return keys;
 }
 
+void CaseSender::delete_all(const ResourceType& type, const std::string& namespace_name) {
+  // In pages: the API server deletes hundreds of long objects for longer than a request may take, and reads all of them
+  // again for the next request.
+  const std::string options = Json{{"gracePeriodSeconds", 0}, {"propagationPolicy", "Background"}}.dump();
+  std::string page = fmt::format("?limit={}", kDeletedAtOnce);
+  if (type.kind == "ServiceAccount") page += "&fieldSelector=metadata.name!%3Ddefault";
+  for (std::string next = page; !next.empty();) {
+    const auto deleted = plane_.plane().client().raw(request_of("DELETE", type.path(namespace_name) + next, options));
+    const Json list = deleted ? Json::parse(deleted->body, nullptr, false) : Json();
+    const std::string token = string_at(list, {"metadata", "continue"});
+    next = token.empty() ? "" : page + "&continue=" + token;
+  }
+}
+
 std::size_t CaseSender::clean_up() {
   if (!std::exchange(used_, false)) return 0;
   client::Client& admin = plane_.plane().client();
@@ -219,11 +234,7 @@ std::size_t CaseSender::clean_up() {
     for (const ResourceType& type : attacked_types()) {
       const std::vector<ObjectKey> keys = stored(type);
       left += keys.size();
-      for (int i = 0; i < kAttackedNamespaces && !keys.empty(); ++i) {
-        const std::string query = type.kind == "ServiceAccount" ? "?fieldSelector=metadata.name!%3Ddefault" : "";
-        const Json options = {{"gracePeriodSeconds", 0}, {"propagationPolicy", "Background"}};
-        static_cast<void>(admin.raw(request_of("DELETE", type.path(namespace_of(i)) + query, options.dump())));
-      }
+      for (int i = 0; i < kAttackedNamespaces && !keys.empty(); ++i) delete_all(type, namespace_of(i));
       for (const ObjectKey& key : keys.size() > 50 ? std::vector<ObjectKey>() : keys) {
         const Json patch = {{"metadata", {{"finalizers", nullptr}}}};
         static_cast<void>(

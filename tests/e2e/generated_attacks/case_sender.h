@@ -50,6 +50,7 @@ class CaseSender {
   http::Response call(http::Request request) TPUSLICE_EXCLUDES(mutex_);
   void count(const std::string& answer) TPUSLICE_EXCLUDES(mutex_);
   [[nodiscard]] std::vector<ObjectKey> stored(const ResourceType& type);
+  void delete_all(const ResourceType& type, const std::string& namespace_name);
 
   AttackPlane& plane_;
   const SeedObjects& seeds_;
