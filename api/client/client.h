@@ -1,4 +1,5 @@
-// Client: typed calls on a Kubernetes API server. It never retries: the work queue is the program's one retry loop.
+// Client: typed calls on a Kubernetes API server. It never retries: its callers do, such
+// as the work queue.
 #pragma once
 
 #include <cstdint>
