@@ -78,8 +78,7 @@ inline constexpr std::string_view kGating = "tpuslice.dev/gating";              
 inline constexpr std::string_view kScaleUp = "tpuslice.dev/scale-up";
 inline constexpr std::array<std::string_view, 4> kScaleUpChoices = {"auto", "scout", "provisioning-request", "off"};
 
-/// Ours: names that the placement controller writes on what it creates to get nodes, and then those that it and the
-/// slice controller write on pods of slices.
+/// Ours: annotations, and one label, that the placement controller and the slice controller write.
 /// Annotation of a scout pod: "<namespace>/<slice key>".
 inline constexpr std::string_view kScoutFor = "tpuslice.dev/scout-for";
 /// Label of a provisioning request and its PodTemplate: the accelerator.

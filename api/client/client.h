@@ -1,5 +1,5 @@
-// Client: typed calls on a Kubernetes API server. It never retries: its callers do, such
-// as the work queue.
+// Client: typed calls on a Kubernetes API server. It never retries. Its callers do: the work
+// queue repeats reconciles, and watches and elections have loops of their own.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// The plan of one accelerator: which of the slices that wait for its nodes are placed now. Equal input gives
-// equal plans.
+// The plan of one accelerator: which of the slices that wait for its nodes are placed now. Equal input
+// gives equal plans.
 #pragma once
 
 #include <memory>
