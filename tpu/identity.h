@@ -28,10 +28,10 @@ struct SliceIdentity {
   std::string subdomain;       ///< Headless service that gives the hosts their DNS names.
   std::string topology_key;    ///< Node label whose values are whole slices, if the workload names one.
   std::string_view start;      ///< kFirstHostFirst, kFirstHostAlone or kHostByHost (labels.h), or empty.
-  const Accelerator* accelerator =
-      nullptr;                           ///< Into the catalog; null if the pod selects no known one (LeaderWorkerSet).
-  std::optional<Topology> topology;      ///< Set if `accelerator` is.
-  std::vector<TpuContainer> containers;  ///< With chips.
+  /// Into the catalog; null if the pod selects no known one (LeaderWorkerSet).
+  const Accelerator* accelerator = nullptr;
+  std::optional<Topology> topology;           ///< Set if `accelerator` is.
+  std::vector<TpuContainer> containers;       ///< With chips.
   std::vector<TpuContainer> init_containers;  ///< With chips, if the kind injects them too (LeaderWorkerSet).
   EnvConvention env;
 

@@ -69,9 +69,8 @@ inline constexpr std::string_view kWithSlice = "with-slice";  ///< In the domain
 inline constexpr std::string_view kAnywhere = "anywhere";     ///< On any node; the workers wait for it.
 
 /// Ours: annotations that users set.
-inline constexpr std::string_view kTopologyKey =
-    "tpuslice.dev/topology-key";  ///< Overrides MutationOptions::topology_key; admission sets it on all pods of a
-                                  ///< slice.
+/// Overrides MutationOptions::topology_key; admission sets it on all pods of a slice.
+inline constexpr std::string_view kTopologyKey = "tpuslice.dev/topology-key";
 inline constexpr std::string_view kGangSlices = "tpuslice.dev/slices-together";  ///< Number of slices of the gang.
 inline constexpr std::string_view kGating = "tpuslice.dev/gating";               ///< "off": no scheduling gate.
 
@@ -79,18 +78,18 @@ inline constexpr std::string_view kGating = "tpuslice.dev/gating";              
 inline constexpr std::string_view kScaleUp = "tpuslice.dev/scale-up";
 inline constexpr std::array<std::string_view, 4> kScaleUpChoices = {"auto", "scout", "provisioning-request", "off"};
 
-/// Ours: annotations that the slice controller writes.
+/// Ours: annotations, and one label, that the placement controller and the slice controller write.
 /// Annotation of a scout pod: "<namespace>/<slice key>".
 inline constexpr std::string_view kScoutFor = "tpuslice.dev/scout-for";
 /// Label of a provisioning request and its PodTemplate: the accelerator.
 inline constexpr std::string_view kScoutAccelerator = "tpuslice.dev/scout-accelerator";
 /// Annotation of a scout pod: the domains that its affinity excludes, separated by commas.
 inline constexpr std::string_view kScoutAvoids = "tpuslice.dev/scout-avoids";
-inline constexpr std::string_view kSliceMembers =
-    "tpuslice.dev/slice-members";  ///< Hash of the pods that were placed together.
+/// Hash of the pods that were placed together.
+inline constexpr std::string_view kSliceMembers = "tpuslice.dev/slice-members";
 inline constexpr std::string_view kPlacedAt = "tpuslice.dev/placed-at";  ///< RFC 3339.
-inline constexpr std::string_view kPlacedIn =
-    "tpuslice.dev/placed-in";  ///< The domain; absent if released without one.
+/// The domain; absent if released without one.
+inline constexpr std::string_view kPlacedIn = "tpuslice.dev/placed-in";
 /// On host 0: the nodes of the hosts, by host index, separated by commas; absent: any node of the domain.
 inline constexpr std::string_view kPlacedOn = "tpuslice.dev/placed-on";
 inline constexpr std::string_view kWaiting = "tpuslice.dev/waiting";  ///< The waiting reason.

@@ -1,4 +1,5 @@
-// Client: typed calls on a Kubernetes API server. It never retries: the work queue is the program's one retry loop.
+// Client: typed calls on a Kubernetes API server. It never retries. Its callers do: the work
+// queue repeats reconciles, and watches and elections have loops of their own.
 #pragma once
 
 #include <cstdint>

@@ -19,8 +19,8 @@ struct ExecConfig {
   std::vector<std::pair<std::string, std::string>> env = {};  ///< Added to our own environment.
   std::string install_hint = {};
   bool provide_cluster_info = false;
-  std::string cluster_extension =
-      {};  ///< JSON of the cluster's client.authentication.k8s.io/exec extension; may be empty.
+  /// JSON of the cluster's client.authentication.k8s.io/exec extension; may be empty.
+  std::string cluster_extension = {};
 };
 
 /// At most one of token, token_file and exec is set.

@@ -40,6 +40,12 @@ const Json& array_at(const Json& json, std::initializer_list<std::string_view> p
   return found != nullptr && found->is_array() ? *found : kNone;
 }
 
+const Json& object_at(const Json& json, std::initializer_list<std::string_view> path) {
+  static const Json kNone = Json::object();
+  const Json* found = find_path(json, path);
+  return found != nullptr && found->is_object() ? *found : kNone;
+}
+
 std::int64_t int_at(const Json& json, std::initializer_list<std::string_view> path, std::int64_t fallback) {
   const Json* found = find_path(json, path);
   return found != nullptr && found->is_number_integer() ? found->get<std::int64_t>() : fallback;

@@ -59,6 +59,9 @@ struct JsonLimits {
 /// The array at a path, or an empty one.
 [[nodiscard]] const Json& array_at(const Json& json, std::initializer_list<std::string_view> path);
 
+/// The object at a path, or an empty one.
+[[nodiscard]] const Json& object_at(const Json& json, std::initializer_list<std::string_view> path);
+
 /// The whole number at a path, or `fallback`.
 [[nodiscard]] std::int64_t int_at(const Json& json, std::initializer_list<std::string_view> path,
                                   std::int64_t fallback = 0);

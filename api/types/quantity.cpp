@@ -17,8 +17,8 @@ using Nanos = Quantity::Nanos;
 using BigInt = boost::multiprecision::cpp_int;
 
 constexpr Nanos kUnit = 1'000'000'000;
-constexpr Nanos kMaxNanos =
-    ~(static_cast<Nanos>(1) << 127U);  ///< -kMaxNanos is the minimum, so that every value can be negated.
+// -kMaxNanos is the minimum, so that every value can be negated.
+constexpr Nanos kMaxNanos = ~(static_cast<Nanos>(1) << 127U);
 constexpr Nanos kMaxBinary = static_cast<Nanos>(std::numeric_limits<std::int64_t>::max()) * kUnit;
 constexpr int kFastDigits = 18;  ///< Upstream's fast path takes this many digits; see keeps_text().
 

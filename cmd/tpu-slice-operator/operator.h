@@ -28,8 +28,8 @@ namespace tpuslice {
 /// Dependencies of an operator; borrowed, they outlive it.
 struct OperatorDependencies {
   http::Transport& api;
-  http::Transport&
-      election_api;  ///< Connections of its own: a busy API client must not delay the renewal of the lease.
+  /// Connections of its own: a busy API client must not delay the renewal of the lease.
+  http::Transport& election_api;
   const Clock& clock;
   Metrics& metrics;
   Logger log;

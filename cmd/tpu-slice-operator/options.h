@@ -36,8 +36,8 @@ struct OperatorOptions {
   std::string scout_image = "registry.k8s.io/pause:3.10.1";
   int max_scouts = 50;                 ///< Per set of equivalent node requirements, and per namespace.
   int scale_up_timeout_seconds = 900;  ///< A scout without a node for this long gives way to others.
-  int scheduling_timeout_seconds =
-      120;  ///< A placed slice is torn down if kube-scheduler refuses its domain; 0: never.
+  /// A placed slice is torn down if kube-scheduler refuses its domain for this long; 0: never.
+  int scheduling_timeout_seconds = 120;
   int reservation_timeout_seconds = 1800;  ///< How long domains are reserved for a waiting gang; 0: never.
   int reservation_percent = 50;            ///< Percentage of all nodes: maximum reserved, not counting the first gang.
   int max_preemptions_per_hour = 0;        ///< Slices preempted for slices of higher priority.

@@ -49,8 +49,8 @@ struct Finalizer {
 struct Kind {
   ResourceType type;
   std::string_view controller;  ///< Name of its controller: "rayjob", as in --controllers.
-  std::string_view runs_with =
-      {};  ///< Another controller, without which it does not run unless it is named: "raycluster".
+  /// Another controller, without which it does not run unless it is named: "raycluster".
+  std::string_view runs_with = {};
   Upstream upstream = {};
   const rules::WorkloadKind& admission;
   Finalizer finalizer = {};

@@ -62,6 +62,12 @@ bool Group::complete() const {
          std::ranges::all_of(workers, live);
 }
 
+bool Group::started() const {
+  const auto is_started = [](const PodPtr& pod) { return pod->phase != PodPhase::kPending; };
+  return leader != nullptr && is_started(leader) && static_cast<int>(workers.size()) == size - 1 &&
+         std::ranges::all_of(workers, is_started);
+}
+
 std::vector<Group> read_groups(const LeaderWorkerSetSpec& spec, const LeaderWorkerSetObserved& seen,
                                const StatefulSetView* leader_set, const std::vector<Revision>& revisions, int count) {
   std::map<int, Group> groups;

@@ -32,6 +32,8 @@ struct Group {
   [[nodiscard]] bool is_outdated(std::string_view key) const;
   /// All pods exist, and none is terminating.
   [[nodiscard]] bool complete() const;
+  /// All pods exist, and none is Pending.
+  [[nodiscard]] bool started() const;
 };
 
 /// Groups of a set with the largest surge.

@@ -1,6 +1,5 @@
 #include "controllers/leaderworkerset/leaderworkerset_reconciler.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "controllers/leaderworkerset/leaderworkerset_plan.h"
@@ -21,12 +20,8 @@ Result<plan::Plan> LeaderWorkerSetReconciler::plan(const plan::ReconcileInput& i
                                .now = input.now,
                                .last_failure = input.last_failure};
   const LeaderWorkerSetSpec& spec = seen.set.spec();
-  const bool found_leader_set =
-      std::ranges::any_of(seen.stateful_sets, [&](const StatefulSetPtr& found) { return found->key == input.key; });
   // A StatefulSet with the set's name but without the label is not ours.
-  if (auto other = found_leader_set ? nullptr : stores_.stateful_sets.get(input.key)) {
-    seen.stateful_sets.push_back(std::move(other));
-  }
+  stores_.stateful_sets.add_missing({input.key}, seen.stateful_sets);
   const auto add_service = [&](const std::string& name) {
     if (auto service = stores_.services.get({input.key.namespace_name, name})) {
       seen.services.push_back(std::move(service));

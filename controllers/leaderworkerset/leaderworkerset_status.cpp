@@ -94,12 +94,11 @@ ProgressCondition set_progress(const Counts& counts, int replicas, ProgressCondi
 /// Progress of the pods of groups below spec.replicas.
 plan::PodProgress pod_progress(const StatusInput& input) {
   plan::PodProgress out{.all_created = true, .all_started = true};
-  const auto started = [](const PodPtr& pod) { return pod->phase != PodPhase::kPending; };
   int complete = 0;
   for (const Group& group : input.groups) {
     if (group.index >= input.spec.replicas || !group.complete()) continue;
     ++complete;
-    if (!started(group.leader) || !std::ranges::all_of(group.workers, started)) out.all_started = false;
+    if (!group.started()) out.all_started = false;
   }
   out.all_created = complete == input.spec.replicas;
   return out;

@@ -130,8 +130,7 @@ Json normal_volume_claim(const Json& claim) {
 }
 
 Json normal_group_template(const Json& set) {
-  const Json* found = find_set(set, {"spec", "leaderWorkerTemplate"});
-  Json normal = found != nullptr && found->is_object() ? *found : Json::object();
+  Json normal = object_at(set, {"spec", "leaderWorkerTemplate"});
   normal.erase("$patch");
   // Templates and claims have their own normal forms.
   Json leader = normal.value("leaderTemplate", Json());

@@ -49,12 +49,6 @@ Timestamp reset_time(const RestartRecord& record, const Options& options) {
   return record.last + backoff_of(record, options) + options.reset_after;
 }
 
-bool has_started(const Group& group) {
-  const auto started = [](const PodPtr& pod) { return pod->phase != PodPhase::kPending; };
-  return static_cast<int>(group.workers.size()) == group.size - 1 && started(group.leader) &&
-         std::ranges::all_of(group.workers, started);
-}
-
 }  // namespace
 
 RestartRecords read_restarts(const std::string& annotation) {
@@ -102,7 +96,7 @@ std::optional<GroupFailure> failure_of(const LeaderWorkerSetSpec& spec, const Gr
     }
   }
   if (spec.restarts == RestartPolicy::kNone) return {};
-  if (spec.restarts == RestartPolicy::kRecreateGroupAfterStart && !has_started(group)) return {};
+  if (spec.restarts == RestartPolicy::kRecreateGroupAfterStart && !group.started()) return {};
   if (std::string cause = pod_failure(*group.leader); !cause.empty()) {
     return GroupFailure{std::move(cause), group.leader->key.name};
   }

@@ -17,8 +17,7 @@ constexpr std::size_t kMaxPrefix = 220;  // Part of a name of 253 characters.
 
 /// Null counts as Shared: upstream's webhook sets it.
 Json normal_network(const Json& set) {
-  const Json* found = find_set(set, {"spec", "networkConfig"});
-  Json network = found != nullptr && found->is_object() ? *found : Json::object();
+  Json network = object_at(set, {"spec", "networkConfig"});
   network.erase("$patch");
   if (string_at(network, {"subdomainPolicy"}).empty()) network["subdomainPolicy"] = "Shared";
   return network;

@@ -1,4 +1,5 @@
-// The plan of one accelerator: which of the slices that wait for its nodes are placed now. Pure.
+// The plan of one accelerator: which of the slices that wait for its nodes are placed now. Equal input
+// gives equal plans.
 #pragma once
 
 #include <memory>
@@ -35,7 +36,8 @@ struct PlacementObserved {
 /// writes of the last, so no domain is assigned twice. (Two replicas that both believe to lead could; the pods'
 /// anti-affinity then keeps one of the slices out, and it is torn down after scheduling_timeout.)
 ///
-/// `cache`: of the accelerator, and the same afterwards.
+/// `cache`: of the accelerator. Its states become those of `seen.now`, and it keeps comparisons with domains for the
+/// next plan, which is the same with a cache that was just read.
 [[nodiscard]] plan::Plan plan_placement(const PlacementObserved& seen, AcceleratorCache& cache,
                                         const PlacementOptions& options);
 

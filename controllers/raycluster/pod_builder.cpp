@@ -19,11 +19,6 @@
 namespace tpuslice::raycluster {
 namespace {
 
-Json object_at(const Json& json, const char* name) {
-  const Json* found = find_path(json, {name});
-  return found != nullptr && found->is_object() ? *found : Json::object();
-}
-
 /// Defaults, then the user's labels, then those that users cannot override.
 Json pod_labels(const RayClusterSpec& spec, const GroupSpec& group, NodeType type, std::string_view group_name,
                 const Json& from_template, const PodDefaults& defaults) {
@@ -42,15 +37,15 @@ Json pod_labels(const RayClusterSpec& spec, const GroupSpec& group, NodeType typ
 
 Json pod_metadata(const RayClusterSpec& spec, const GroupSpec& group, NodeType type, std::string_view group_name,
                   std::string name, const PodDefaults& defaults, const StringMap& hashes) {
-  Json metadata = object_at(*group.pod_template, "metadata");
+  Json metadata = object_at(*group.pod_template, {"metadata"});
   for (const char* key : {"generateName", "uid", "resourceVersion", "creationTimestamp", "generation", "selfLink"}) {
     metadata.erase(key);
   }
   metadata["name"] = std::move(name);
   metadata["namespace"] = spec.key.namespace_name;
-  metadata["labels"] = pod_labels(spec, group, type, group_name, object_at(metadata, "labels"), defaults);
+  metadata["labels"] = pod_labels(spec, group, type, group_name, object_at(metadata, {"labels"}), defaults);
   Json annotations = defaults.annotations;
-  annotations.update(object_at(metadata, "annotations"));
+  annotations.update(object_at(metadata, {"annotations"}));
   if (type == NodeType::kHead) annotate_fault_tolerance(spec, annotations);
   for (const auto& [key, value] : hashes) annotations[key] = value;
   if (!annotations.empty()) metadata["annotations"] = std::move(annotations);
@@ -130,7 +125,7 @@ Result<Json> build_pod(const RayClusterSpec& spec, const GroupSpec& group, PodPa
               {"kind", "Pod"},
               {"metadata", pod_metadata(spec, group, parts.type, parts.group_name, std::move(parts.name),
                                         options.pod_defaults, parts.hashes)},
-              {"spec", object_at(*group.pod_template, "spec")}};
+              {"spec", object_at(*group.pod_template, {"spec"})}};
   Json& pod_spec = pod["spec"];
   const bool is_head = parts.type == NodeType::kHead;
   const bool autoscaled = is_head && spec.autoscaling.enabled;

@@ -1,6 +1,5 @@
 #include "controllers/raycluster/raycluster_reconciler.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "controllers/plan/whole.h"
@@ -28,11 +27,7 @@ Result<plan::Plan> RayClusterReconciler::plan(const plan::ReconcileInput& input)
                           stores_.services_by_owner.lookup(cluster->uid), input.now, input.last_failure};
   for (auto& orphan : stores_.orphans.lookup(input.key.to_string())) seen.pods.push_back(std::move(orphan));
   const RayClusterSpec& spec = seen.cluster.spec();
-  for (const ObjectKey& key : service_keys(spec)) {
-    const bool known = std::ranges::any_of(seen.services, [&](const auto& service) { return service->key == key; });
-    if (known) continue;
-    if (runtime::ObjectStore::Ptr other = stores_.services.get(key)) seen.services.push_back(std::move(other));
-  }
+  stores_.services.add_missing(service_keys(spec), seen.services);
   seen.children = observe_children(spec);
   seen.jobs_watched = stores_.cleanup_jobs != nullptr && stores_.cleanup_jobs->synced();
   if (seen.jobs_watched && seen.cluster.deletion_timestamp()) {

@@ -12,11 +12,6 @@
 namespace tpuslice::raycluster {
 namespace {
 
-Json object_at(const Json& json, std::initializer_list<std::string_view> path) {
-  const Json* found = find_path(json, path);
-  return found != nullptr && found->is_object() ? *found : Json::object();
-}
-
 Json service_metadata(const RayClusterSpec& spec, std::string name) {
   return {{"name", std::move(name)},
           {"namespace", spec.key.namespace_name},

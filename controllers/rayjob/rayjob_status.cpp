@@ -79,7 +79,7 @@ Json RayJobStatus::to_json(const Json& before, std::int64_t generation) const {
   return out;
 }
 
-bool RayJobStatus::finished() const { return deployment == kComplete || deployment == kFailed; }
+bool RayJobStatus::finished() const { return is_finished(deployment); }
 
 void RayJobStatus::clear_attempt() {
   job.clear();

@@ -29,11 +29,7 @@ Result<plan::Plan> RayServiceReconciler::plan(const plan::ReconcileInput& input)
   for (const ObjectPtr& cluster : seen.clusters) {
     std::ranges::move(stores_.pods_by_owner.lookup(cluster->uid), std::back_inserter(seen.pods));
   }
-  for (const ObjectKey& key : service_keys(seen.service.spec())) {
-    const bool known = std::ranges::any_of(seen.services, [&](const ObjectPtr& each) { return each->key == key; });
-    if (known) continue;
-    if (runtime::ObjectStore::Ptr other = stores_.services.get(key)) seen.services.push_back(std::move(other));
-  }
+  stores_.services.add_missing(service_keys(seen.service.spec()), seen.services);
   if (auto waits = plan::wait_until_whole(input.key, seen.clusters, seen.pods, seen.services)) {
     return *std::move(waits);
   }

@@ -23,8 +23,8 @@ namespace tpuslice::runtime {
 struct Target {
   plan::ObjectReference object;
   ResourceType type;
-  std::function<Json()>
-      status;  ///< The status that was planned with; null if there is none. Absent: the kind has none.
+  /// The status that was planned with; null if there is none. Absent: the kind has none.
+  std::function<Json()> status;
 };
 
 enum class Outcome : std::uint8_t {
@@ -45,9 +45,10 @@ struct ActionReport {
 /// What became of the actions that share `events`.
 struct EventsReport {
   std::shared_ptr<const plan::ActionEvents> events;
-  bool began = false;          ///< One of them succeeded.
-  bool succeeded = true;       ///< All of them did.
-  std::optional<Error> error;  ///< The first of them that was neither a conflict nor a cancellation.
+  bool began = false;     ///< One of them succeeded.
+  bool succeeded = true;  ///< All of them did.
+  /// The first that is neither a conflict nor a cancellation, of those that are not best effort.
+  std::optional<Error> error;
 };
 
 struct ExecutionReport {

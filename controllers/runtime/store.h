@@ -53,12 +53,23 @@ class Store final : public AnyStore {
   explicit Store(ResourceType type) : AnyStore(type) {}
 
   [[nodiscard]] std::optional<Entry> entry(const ObjectKey& key) const override TPUSLICE_EXCLUDES(mutex_);
-  [[nodiscard]] std::uint64_t revision() const override TPUSLICE_EXCLUDES(mutex_);
-  [[nodiscard]] bool synced() const override TPUSLICE_EXCLUDES(mutex_);
+  [[nodiscard]] std::uint64_t revision() const override TPUSLICE_EXCLUDES(mutex_) {
+    const MutexLock lock(mutex_);
+    return revision_;
+  }
+  [[nodiscard]] bool synced() const override TPUSLICE_EXCLUDES(mutex_) {
+    const MutexLock lock(mutex_);
+    return synced_;
+  }
   [[nodiscard]] Ptr get(const ObjectKey& key) const TPUSLICE_EXCLUDES(mutex_);
   /// Sorted by key.
   [[nodiscard]] std::vector<Ptr> list() const TPUSLICE_EXCLUDES(mutex_);
-  [[nodiscard]] std::size_t size() const TPUSLICE_EXCLUDES(mutex_);
+  [[nodiscard]] std::size_t size() const TPUSLICE_EXCLUDES(mutex_) {
+    const MutexLock lock(mutex_);
+    return objects_.size();
+  }
+  /// Adds the objects of these keys that are not in `found`.
+  void add_missing(const std::vector<ObjectKey>& keys, std::vector<Ptr>& found) const TPUSLICE_EXCLUDES(mutex_);
 
   /// Indexes are added before the watch starts. Those of the same function are one.
   [[nodiscard]] Index<View> add_index(IndexFunction function) TPUSLICE_EXCLUDES(mutex_);
@@ -188,18 +199,6 @@ std::optional<AnyStore::Entry> Store<View>::entry(const ObjectKey& key) const {
 }
 
 template <typename View>
-std::uint64_t Store<View>::revision() const {
-  const MutexLock lock(mutex_);
-  return revision_;
-}
-
-template <typename View>
-bool Store<View>::synced() const {
-  const MutexLock lock(mutex_);
-  return synced_;
-}
-
-template <typename View>
 typename Store<View>::Ptr Store<View>::get(const ObjectKey& key) const {
   const MutexLock lock(mutex_);
   const auto found = objects_.find(key);
@@ -218,9 +217,11 @@ std::vector<typename Store<View>::Ptr> Store<View>::list() const {
 }
 
 template <typename View>
-std::size_t Store<View>::size() const {
-  const MutexLock lock(mutex_);
-  return objects_.size();
+void Store<View>::add_missing(const std::vector<ObjectKey>& keys, std::vector<Ptr>& found) const {
+  for (const ObjectKey& key : keys) {
+    if (std::ranges::any_of(found, [&](const Ptr& each) { return each->key == key; })) continue;
+    if (Ptr view = get(key)) found.push_back(std::move(view));
+  }
 }
 
 template <typename View>

@@ -45,10 +45,10 @@ struct WatchMachineOptions {
   std::int64_t min_watch_seconds = 300;         ///< Minimum of the random timeout of a watch.
   std::int64_t max_watch_seconds = 600;         ///< Maximum; random, so that not all watches end at once.
   Duration overdue = std::chrono::seconds(30);  ///< A watch that exceeds its timeout by this is opened again.
-  Duration initial_silence =
-      std::chrono::seconds(60);                    ///< A WatchList without an event for this long is replaced by LIST.
-  Duration short_watch = std::chrono::seconds(1);  ///< A watch that ends sooner without an event counts as failed.
-  LivenessOptions liveness;                        ///< When an open stream that is silent is abandoned.
+  /// A WatchList without an event for this long is replaced by LIST.
+  Duration initial_silence = std::chrono::seconds(60);
+  Duration short_watch = std::chrono::seconds(1);     ///< A watch that ends sooner without an event counts as failed.
+  LivenessOptions liveness;                           ///< When an open stream that is silent is abandoned.
   Duration refused_relist = std::chrono::minutes(1);  ///< Relists to find refused objects are at least this far apart.
   /// If its type has not been served for this long, the store counts as not synced, and controllers that need it stop.
   /// It keeps its objects: whether they were deleted with the CRD, or the CRD only serves other versions, is not known.

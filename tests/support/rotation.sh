@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Runs a tenth of the checks that are too long for each commit; ten commits in a row run all of them.
+# Runs a tenth of the checks that are too long for each commit; ten commits in a row run all of them. A merge is one.
 #
-#   rotation.sh [NUMBER]           NUMBER: 0 to 9; default: the number of commits modulo 10
+#   rotation.sh [NUMBER]           NUMBER: 0 to 9; default: the number of commits, by first parent, modulo 10
 #   rotation.sh --list [NUMBER]    prints the commands and runs none
 #
 # After ROTATION_SECONDS (420) no more commands are started, and those left are printed. The order changes with each
@@ -12,7 +12,7 @@ SECONDS=0
 limit=${ROTATION_SECONDS:-420}
 list=false
 [ "${1:-}" != --list ] || { list=true; shift; }
-commits=$(git rev-list --count HEAD)
+commits=$(git rev-list --count --first-parent HEAD)
 number=${1:-$((commits % 10))}
 [[ $number =~ ^[0-9]$ ]] || { echo "rotation: $number is not a number from 0 to 9" >&2; exit 2; }
 

@@ -29,5 +29,6 @@ output=$(ROTATION_SECONDS=0 tests/support/rotation.sh 9)
 [ "$(grep -c '^left: make' <<<"$output")" -eq "$(tests/support/rotation.sh --list 9 | wc -l)" ] || fail "$output"
 echo "ok: nothing is started after the limit, and what is left is printed"
 tests/support/rotation.sh 10 2>/dev/null && fail "number 10 is accepted"
-tests/support/rotation.sh --list >/dev/null || fail "there is no default number"
-echo "ok: other numbers are refused, no number is that of the commit"
+number=$(($(git log --first-parent --oneline | wc -l) % 10))
+[ "$(tests/support/rotation.sh --list)" = "$(tests/support/rotation.sh --list $number)" ] || fail "no number is not $number"
+echo "ok: other numbers are refused, no number is that of the commit by first parent"

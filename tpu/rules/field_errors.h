@@ -25,8 +25,8 @@ enum class FieldProblem : std::uint8_t { kInvalid, kRequired, kForbidden, kNotSu
 struct FieldError {
   std::string path;  ///< "spec.workerGroupSpecs[0].numOfHosts"
   FieldProblem problem = FieldProblem::kInvalid;
-  std::string
-      found;  ///< kInvalid, kNotSupported, kDuplicate: the value as JSON, truncated; kTooMany: the number of items.
+  /// kInvalid, kNotSupported, kDuplicate: the value as JSON, truncated; kTooMany: the number of items.
+  std::string found;
   std::string detail;  ///< What is wrong, and which value would be right; may be empty for kRequired and kDuplicate.
   std::string rule;    ///< The source of the rule: one of those below.
 

@@ -18,8 +18,8 @@ struct TransportOptions {
   std::string server = {};     ///< "https://host:port", with an optional base path; "http://" speaks plain HTTP.
   std::string proxy_url = {};  ///< "http://[user:password@]host:port"; empty: direct.
   std::string ca = {};         ///< PEM bundle that signs the server; nothing else is trusted. Required for https.
-  std::string tls_server_name =
-      {};  ///< Name expected in the certificate and sent as SNI; default: the host of `server`.
+  /// Name expected in the certificate and sent as SNI; default: the host of `server`.
+  std::string tls_server_name = {};
   bool insecure_skip_verify = false;  ///< Accept any certificate. Then `ca` may be empty.
 
   /// Replaces `ca` where it is set: asked for every request; a changed bundle drops the open connections. Thread-safe.

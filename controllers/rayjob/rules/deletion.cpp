@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "controllers/rayjob/rules/rules.h"
+#include "controllers/rayjob/rules/spec.h"
 
 namespace tpuslice::rules {
 namespace {
@@ -22,7 +23,7 @@ bool is_autoscaled(const Json& job) { return bool_at(job, {"spec", "rayClusterSp
 
 /// Refuses policies that are not possible for the cluster of the job.
 void check_policy(const Json& job, const std::string& policy, const std::string& path, Errors& errors) {
-  if (selects_cluster(job) && (policy == kCluster || policy == kWorkers)) {
+  if (rayjob::selects_cluster(job) && (policy == kCluster || policy == kWorkers)) {
     errors.add(
         [&] { return invalid_value(path, policy, "a cluster of spec.clusterSelector is not deleted", kKubeRayRule); });
   } else if (policy == kWorkers && is_autoscaled(job)) {

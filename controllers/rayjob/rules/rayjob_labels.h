@@ -24,6 +24,8 @@ inline constexpr std::string_view kValidationFailed = "ValidationFailed";
 inline constexpr std::string_view kSuspending = "Suspending";
 inline constexpr std::string_view kSuspended = "Suspended";
 inline constexpr std::string_view kRetrying = "Retrying";
+/// No attempt follows.
+[[nodiscard]] constexpr bool is_finished(std::string_view state) { return state == kComplete || state == kFailed; }
 
 // Values of status.reason.
 inline constexpr std::string_view kSubmissionFailed = "SubmissionFailed";

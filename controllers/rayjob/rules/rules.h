@@ -13,9 +13,6 @@ void check_rayjob_schema(const Json& job, FieldErrors& errors);
 /// spec.deletionStrategy, shutdownAfterJobFinishes and ttlSecondsAfterFinished.
 void check_rayjob_deletion(const Json& job, FieldErrors& errors);
 
-/// Whether the job runs on an existing cluster, of spec.clusterSelector.
-[[nodiscard]] bool selects_cluster(const Json& job);
-
 /// Whether spec.deletionStrategy has rules.
 [[nodiscard]] bool has_deletion_rules(const Json& job);
 

@@ -71,6 +71,11 @@ std::string_view to_string(SubmissionMode mode) {
   return std::ranges::find(kModes, mode, &std::pair<std::string_view, SubmissionMode>::second)->first;
 }
 
+bool selects_cluster(const Json& job) {
+  const Json* selector = find_set(job, {"spec", "clusterSelector"});
+  return selector != nullptr && selector->is_object() && !selector->empty();
+}
+
 bool RayJobSpec::managed_by_other() const { return !managed_by.empty() && managed_by != kOurManager; }
 
 RayJobSpec RayJobSpec::read(const Json& job) {
@@ -82,8 +87,7 @@ RayJobSpec RayJobSpec::read(const Json& job) {
   const Json* spec = find_set(job, {"spec"});
   if (spec == nullptr || !spec->is_object()) return out;
   out.cluster = find_set(*spec, {"rayClusterSpec"});
-  const Json* selector = find_set(*spec, {"clusterSelector"});
-  out.selects_cluster = selector != nullptr && selector->is_object() && !selector->empty();
+  out.selects_cluster = rayjob::selects_cluster(job);
   out.selected_cluster = string_at(*spec, {"clusterSelector", kSelectorKey});
   out.mode = named(kModes, string_at(*spec, {"submissionMode"}), SubmissionMode::kK8sJob);
   out.entrypoint = string_at(*spec, {"entrypoint"});

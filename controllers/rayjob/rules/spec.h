@@ -43,6 +43,9 @@ struct DeletionRule {
   friend bool operator==(const DeletionRule&, const DeletionRule&) = default;
 };
 
+/// Whether the job runs on an existing cluster, of spec.clusterSelector.
+[[nodiscard]] bool selects_cluster(const Json& job);
+
 /// Borrows from the document it was read from, which must outlive it.
 struct RayJobSpec {
   ObjectKey key;
@@ -74,10 +77,6 @@ struct RayJobSpec {
 
   /// True if spec.managedBy assigns the RayJob to another controller.
   [[nodiscard]] bool managed_by_other() const;
-  /// A pod of ours submits the job and follows its log.
-  [[nodiscard]] bool has_submitter() const {
-    return mode == SubmissionMode::kK8sJob || mode == SubmissionMode::kSidecar;
-  }
 
   /// Never fails: members of the wrong type count as absent; validation refuses them.
   static RayJobSpec read(const Json& job);

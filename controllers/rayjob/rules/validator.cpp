@@ -9,6 +9,7 @@
 #include "controllers/raycluster/rules/ray_rules.h"
 #include "controllers/raycluster/rules/raycluster_labels.h"
 #include "controllers/rayjob/rules/rules.h"
+#include "controllers/rayjob/rules/spec.h"
 #include "tpu/labels.h"
 
 namespace tpuslice::rules {
@@ -27,7 +28,7 @@ bool is_set(const Json& job, std::string_view field) { return find_set(job, {"sp
 
 /// Checks the cluster that the job runs on: one of its own, or an existing one.
 void check_cluster_source(const Json& job, Errors& errors) {
-  if (!selects_cluster(job)) {
+  if (!rayjob::selects_cluster(job)) {
     if (is_set(job, kClusterField)) return;
     errors.push_back(required_value(
         "spec.rayClusterSpec", fmt::format("or set spec.clusterSelector[{}]", raycluster::kRayCluster), kKubeRayRule));
@@ -129,11 +130,6 @@ void check_rayjob_object(const Json& job, const Json* old, Errors& errors) {
 }
 
 }  // namespace
-
-bool selects_cluster(const Json& job) {
-  const Json* selector = find_set(job, {"spec", "clusterSelector"});
-  return selector != nullptr && !selector->empty();
-}
 
 FieldErrors validate_rayjob(const Json& job, const Json* old) {
   FieldCheck check_stored;

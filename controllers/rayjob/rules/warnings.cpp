@@ -7,7 +7,8 @@
 #include "api/base/strings.h"
 #include "controllers/raycluster/rules/cluster_view.h"
 #include "controllers/raycluster/rules/raycluster_labels.h"
-#include "controllers/rayjob/rules/rules.h"
+#include "controllers/rayjob/rules/rayjob_labels.h"
+#include "controllers/rayjob/rules/spec.h"
 #include "controllers/rayjob/rules/validator.h"
 #include "tpu/labels.h"
 #include "tpu/rules/field_changes.h"
@@ -60,12 +61,7 @@ void warn_unused(const Json& job, Warnings& warnings) {
 /// Whether an attempt runs, or was the last one.
 bool has_started(const Json& job) {
   const std::string state = string_at(job, {"status", "jobDeploymentStatus"});
-  return !state.empty() && state != "Suspended" && state != "ValidationFailed";
-}
-
-bool has_ended(const Json& job) {
-  const std::string state = string_at(job, {"status", "jobDeploymentStatus"});
-  return state == "Complete" || state == "Failed";
+  return !state.empty() && state != rayjob::kSuspended && state != rayjob::kValidationFailed;
 }
 
 void warn_changes(const Json& job, const Json& old, Warnings& warnings) {
@@ -75,9 +71,10 @@ void warn_changes(const Json& job, const Json& old, Warnings& warnings) {
     const Json* after = find_set(job, {"spec", field});
     return !field_changes(before == nullptr ? Json() : *before, after == nullptr ? Json() : *after, "").empty();
   };
+  const bool has_ended = rayjob::is_finished(string_at(old, {"status", "jobDeploymentStatus"}));
   for (const std::string_view field : kAttemptFields) {
     if (!changed(field)) continue;
-    warnings.push_back(has_ended(old)
+    warnings.push_back(has_ended
                            ? fmt::format("spec.{}: the change has no effect, the job has ended", field)
                            : fmt::format("spec.{}: the change has no effect on the current attempt, only on a retry or "
                                          "after a suspension",
@@ -109,7 +106,7 @@ Warnings warn_rayjob(const Json& job, const Json* old) {
   if (cluster.is_object()) {
     const raycluster::RayClusterSpec cluster_spec = raycluster::RayClusterSpec::read(cluster);
     const ClusterView view{cluster, cluster_spec, "spec.rayClusterSpec"};
-    if (selects_cluster(job)) {
+    if (rayjob::selects_cluster(job)) {
       warnings.emplace_back("spec.rayClusterSpec: has no effect, as spec.clusterSelector is set");
     } else {
       for (std::string& warning : warn_cluster(view)) warnings.push_back(std::move(warning));

@@ -25,8 +25,8 @@ struct CommandResult {
 };
 
 struct PageRunnerOptions {
-  std::string
-      directory;  ///< For the files that commands write; created. It has links to the folders of the source tree.
+  /// For the files that commands write; created. It has links to the folders of the source tree.
+  std::string directory;
   std::vector<std::pair<std::string, std::string>> environment = {};
 };
 

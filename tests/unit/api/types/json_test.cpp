@@ -59,6 +59,8 @@ TEST(FindPath, DescendsIntoObjectsAndArrays) {
   EXPECT_EQ(string_at(json, {"labels", "y"}, "fallback"), "fallback");
   EXPECT_EQ(int_at(json, {"labels", "x"}, -1), -1);
   EXPECT_THAT(string_map_at(json, {"labels"}), ElementsAre(Pair("x", "1")));
+  EXPECT_EQ(&object_at(json, {"labels"}), find_path(json, {"labels"}));
+  EXPECT_EQ(object_at(json, {"spec", "containers"}), Json::object()) << "an array";
   EXPECT_EQ(find_path(json, {}), &json);
 }
 

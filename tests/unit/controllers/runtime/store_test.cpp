@@ -112,6 +112,14 @@ TEST_F(StoreTest, IndexLookupIsSortedByKey) {
   EXPECT_THAT(names("o"), IsEmpty());
 }
 
+TEST_F(StoreTest, AddsTheObjectsOfKeysThatAreMissing) {
+  store_.replace({view("a", "1", "1", "o"), view("b", "2", "1", "p"), view("c", "3", "1", "p")}, 1);
+  std::vector<PodStore::Ptr> found = by_owner_.lookup("o");
+  store_.add_missing({{"default", "a"}, {"default", "b"}, {"default", "none"}}, found);
+  ASSERT_THAT(found, SizeIs(2));
+  EXPECT_EQ(found[1]->uid, "2");
+}
+
 TEST_F(StoreTest, IndexLookupReturnsTheNewestVersion) {
   store_.put(view("a", "1", "1", "o"));
   store_.put(view("a", "1", "2", "o"));
