@@ -17,6 +17,9 @@ namespace tpuslice::jobset {
 /// Index function: the same as "<namespace>/<name>".
 [[nodiscard]] std::optional<std::string> jobset_name_of_waiting_pod(const PodView& pod);
 
+/// Index function: the JobSet of a pod with a tpu::teardown_grace(), as "<namespace>/<name>".
+[[nodiscard]] std::optional<std::string> jobset_name_of_pod_with_teardown_grace(const PodView& pod);
+
 /// Thread-safe. The stores outlive the reconciler.
 class JobSetReconciler final : public plan::Reconciler {
  public:
@@ -26,6 +29,8 @@ class JobSetReconciler final : public plan::Reconciler {
     const runtime::ServiceStore& services;
     const runtime::ObjectStore& claims;
     runtime::PodIndex waiting_pods;  ///< By jobset_name_of_waiting_pod(); empty without scheduling gates.
+    runtime::PodIndex pods_with_teardown_grace =
+        {};  ///< By jobset_name_of_pod_with_teardown_grace(); empty without scheduling gates.
   };
 
   explicit JobSetReconciler(Stores stores, Options options = {});
