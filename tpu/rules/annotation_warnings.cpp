@@ -36,8 +36,7 @@ void add_annotation_warnings(const Json& pod, const std::string& path, std::vect
   check(tpu::kGangSlices, is_number_of_slices, fmt::format("must be a number from 1 to {}", tpu::kMaxSliceHosts));
   check(tpu::kScaleUp, is_scale_up_choice,
         fmt::format("supported values: \"{}\"", fmt::join(tpu::kScaleUpChoices, "\", \"")));
-  check(tpu::kTeardownGrace, is_teardown_grace,
-        "must be a number of at least 1; with 0 the API server would delete pods whose processes still use the chips");
+  check(tpu::kTeardownGrace, is_teardown_grace, "must be a number of at least 1; 0 would force the deletion");
 }
 
 }  // namespace
