@@ -28,9 +28,9 @@ class JobSetReconciler final : public plan::Reconciler {
     runtime::Index<JobView> jobs_by_owner;
     const runtime::ServiceStore& services;
     const runtime::ObjectStore& claims;
-    runtime::PodIndex waiting_pods;  ///< By jobset_name_of_waiting_pod(); empty without scheduling gates.
-    runtime::PodIndex pods_with_teardown_grace =
-        {};  ///< By jobset_name_of_pod_with_teardown_grace(); empty without scheduling gates.
+    // Without scheduling gates they are empty.
+    runtime::PodIndex waiting_pods;              ///< By jobset_name_of_waiting_pod().
+    runtime::PodIndex pods_with_teardown_grace;  ///< By jobset_name_of_pod_with_teardown_grace().
   };
 
   explicit JobSetReconciler(Stores stores, Options options = {});
