@@ -45,9 +45,9 @@ TEST(AnnotationWarnings, NameKeyValueAndSupportedValues) {
               ElementsAre("metadata.annotations[tpuslice.dev/scale-up]: value \"scouts\" has no effect: supported "
                           "values: \"auto\", \"scout\", \"provisioning-request\", \"off\""));
   EXPECT_THAT(
-  EXPECT_THAT(warnings_of(kGrace, "0"),
-              ElementsAre("metadata.annotations[tpuslice.dev/teardown-grace-period-seconds]: value \"0\" has no effect: "
-                          "must be a number of at least 1; 0 would force the deletion"));
+      warnings_of(kGrace, "0"),
+      ElementsAre("metadata.annotations[tpuslice.dev/teardown-grace-period-seconds]: value \"0\" has no effect: "
+                  "must be a number of at least 1; 0 would force the deletion"));
 }
 
 TEST(AnnotationWarnings, AreOnlyAboutValuesThatAreNotSupported) {
