@@ -7,7 +7,7 @@
 namespace tpuslice::tpu {
 namespace {
 
-PodView pod_with(const std::string& annotation) {
+PodView pod_with_grace(const std::string& annotation) {
   PodView pod;
   pod.node_name = "node-1";
   pod.phase = PodPhase::kRunning;
@@ -16,28 +16,28 @@ PodView pod_with(const std::string& annotation) {
 }
 
 TEST(TeardownGrace, IsAWholeNumberOfAtLeastOneSecond) {
-  EXPECT_EQ(teardown_grace(pod_with("3")), 3);
-  EXPECT_EQ(teardown_grace(pod_with("1")), 1);
+  EXPECT_EQ(teardown_grace(pod_with_grace("3")), 3);
+  EXPECT_EQ(teardown_grace(pod_with_grace("1")), 1);
   for (const char* value : {"", "-1", "2.5", "3s", " 3", "three", "99999999999999999999"}) {
-    EXPECT_EQ(teardown_grace(pod_with(value)), std::nullopt) << value;
+    EXPECT_EQ(teardown_grace(pod_with_grace(value)), std::nullopt) << value;
   }
 }
 
 TEST(TeardownGrace, IsNeverZeroSinceAPodWouldBeGoneBeforeItsProcesses) {
-  EXPECT_EQ(teardown_grace(pod_with("0")), std::nullopt);
+  EXPECT_EQ(teardown_grace(pod_with_grace("0")), std::nullopt);
 }
 
 TEST(TeardownGrace, IsThePodsOwnUnlessItIsShorter) {
-  EXPECT_EQ(teardown_grace(pod_with("29")), 29);
-  EXPECT_EQ(teardown_grace(pod_with("30")), std::nullopt);
-  EXPECT_EQ(teardown_grace(pod_with("31")), std::nullopt);
-  PodView pod = pod_with("3");
+  EXPECT_EQ(teardown_grace(pod_with_grace("29")), 29);
+  EXPECT_EQ(teardown_grace(pod_with_grace("30")), std::nullopt);
+  EXPECT_EQ(teardown_grace(pod_with_grace("31")), std::nullopt);
+  PodView pod = pod_with_grace("3");
   pod.grace_seconds = 0;
   EXPECT_EQ(teardown_grace(pod), std::nullopt);
 }
 
 TEST(TeardownGrace, ShortensThatOfATerminatingPodOnce) {
-  PodView pod = pod_with("3");
+  PodView pod = pod_with_grace("3");
   pod.deletion = Timestamp();
   EXPECT_EQ(teardown_grace(pod), 3);
   pod.grace_seconds = 3;
@@ -45,11 +45,11 @@ TEST(TeardownGrace, ShortensThatOfATerminatingPodOnce) {
 }
 
 TEST(TeardownGrace, IsOfPodsWithRunningContainers) {
-  PodView pod = pod_with("3");
+  PodView pod = pod_with_grace("3");
   pod.node_name.clear();
   EXPECT_EQ(teardown_grace(pod), std::nullopt);
   for (const PodPhase phase : {PodPhase::kSucceeded, PodPhase::kFailed}) {
-    pod = pod_with("3");
+    pod = pod_with_grace("3");
     pod.phase = phase;
     EXPECT_EQ(teardown_grace(pod), std::nullopt);
   }

@@ -26,49 +26,50 @@ PodPtr pod_of_job(const std::string& job) {
   return std::make_shared<const PodView>(std::move(pod));
 }
 
-std::vector<PodPtr> pods() {
+std::vector<PodPtr> pods_of_jobs() {
   return {pod_of_job("train-workers-0"), pod_of_job("train-workers-1"), pod_of_job("another-workers-0")};
 }
 
-std::vector<std::string> names(const std::vector<PodPtr>& of) {
+std::vector<std::string> pod_names(const std::vector<PodPtr>& of) {
   std::vector<std::string> out;
   for (const PodPtr& pod : of) out.push_back(pod->key.name);
   return out;
 }
 
-World two_slices() { return a_jobset("train").job("workers", 2).hosts(4).restarts(3).everywhere(ready); }
+World two_running_slices() { return a_jobset("train").job("workers", 2).hosts(4).restarts(3).everywhere(ready); }
 
 TEST(PodsOfDeletedJobs, AreThoseOfTerminatingJobs) {
-  World world = two_slices();
+  World world = two_running_slices();
   world.job("train-workers-1", being_deleted());
   const JobSetObserved seen = world.observed();
-  EXPECT_THAT(names(pods_of_deleted_jobs(pods(), seen.jobs, {})), ElementsAre("train-workers-1-0"))
+  EXPECT_THAT(pod_names(pods_of_deleted_jobs(pods_of_jobs(), seen.jobs, {})), ElementsAre("train-workers-1-0"))
       << "another Job would replace its pods";
 }
 
 TEST(PodsOfDeletedJobs, AreThoseOfJobsThatThisPlanDeletesBeforeTheirPods) {
-  const JobSetObserved seen = two_slices().observed();
+  const JobSetObserved seen = two_running_slices().observed();
   using enum JobDeletion::Progress;
   const auto pods_with = [&](JobDeletion::Progress progress) {
-    return names(pods_of_deleted_jobs(pods(), seen.jobs, {.jobs = {{seen.jobs[0], progress}}}));
+    return pod_names(pods_of_deleted_jobs(pods_of_jobs(), seen.jobs, {.jobs = {{seen.jobs[0], progress}}}));
   };
   EXPECT_THAT(pods_with(kOverlap), ElementsAre("train-workers-0-0"));
   for (const auto progress : {kSuspend, kDelete, kForce, kTerminating}) EXPECT_THAT(pods_with(progress), IsEmpty());
 }
 
 /// The plan after a restart was counted.
-plan::Plan restart(const World& world) {
+plan::Plan plan_restart(const World& world) {
   JobSetObserved seen = world.observed();
-  seen.pods_with_teardown_grace = pods();
+  seen.pods_with_teardown_grace = pods_of_jobs();
   return plan_jobset(seen, {}).value();
 }
 
 TEST(PodsOfDeletedJobs, AreDeletedOnceTheirJobsTerminate) {
-  World world = two_slices();
+  World world = two_running_slices();
   world.set("/status/restarts", 1);
-  EXPECT_THAT(names_of(restart(world), plan::ActionKind::kDelete, kPods), IsEmpty()) << "their Jobs are deleted first";
+  EXPECT_THAT(names_of(plan_restart(world), plan::ActionKind::kDelete, kPods), IsEmpty())
+      << "their Jobs are deleted first";
   world.every_job(being_deleted());
-  const plan::Plan plan = restart(world);
+  const plan::Plan plan = plan_restart(world);
   EXPECT_THAT(plan, plan::Deletes(kPods, {"train-workers-0-0", "train-workers-1-0"}));
   for (const plan::Stage& stage : plan.stages) {
     for (const plan::Action& action : stage.actions) {
@@ -81,9 +82,9 @@ TEST(PodsOfDeletedJobs, AreDeletedOnceTheirJobsTerminate) {
 }
 
 TEST(PodsOfDeletedJobs, AreLeftToKubernetesWithoutARestart) {
-  World world = two_slices();
+  World world = two_running_slices();
   world.every_job(being_deleted());
-  EXPECT_THAT(names_of(restart(world), plan::ActionKind::kDelete, kPods), IsEmpty()) << "a user deletes the Jobs";
+  EXPECT_THAT(names_of(plan_restart(world), plan::ActionKind::kDelete, kPods), IsEmpty()) << "a user deletes the Jobs";
 }
 
 }  // namespace

@@ -15,7 +15,7 @@ using ::testing::ElementsAre;
 using ::testing::Pair;
 
 /// Two groups of three pods.
-World annotated() {
+World world_with_grace() {
   World serve(a_set("serve").replicas(2).size(3));
   static_cast<void>(serve.plan());
   serve.record_members();
@@ -29,7 +29,7 @@ World annotated() {
 }
 
 /// The grace period of each deleted pod; -1 for the pod's own.
-std::map<std::string, std::int64_t> graces(World serve) {
+std::map<std::string, std::int64_t> grace_periods(World serve) {
   std::map<std::string, std::int64_t> out;
   for (const plan::Stage& stage : serve.plan().stages) {
     for (const plan::Action& action : stage.actions) {
@@ -41,34 +41,34 @@ std::map<std::string, std::int64_t> graces(World serve) {
 }
 
 TEST(GroupTeardownGrace, IsThatOfTheAnnotationAfterAFailure) {
-  World serve = annotated();
+  World serve = world_with_grace();
   serve.change_pod("serve-0-1", [](PodView& pod) { pod.restarted = true; });
-  EXPECT_THAT(graces(serve), ElementsAre(Pair("serve-0", 3), Pair("serve-0-1", 3), Pair("serve-0-2", 3)));
-  serve = annotated();
+  EXPECT_THAT(grace_periods(serve), ElementsAre(Pair("serve-0", 3), Pair("serve-0-1", 3), Pair("serve-0-2", 3)));
+  serve = world_with_grace();
   serve.change_pod("serve-0-2", [](PodView& pod) { pod.phase = PodPhase::kFailed; });
-  EXPECT_THAT(graces(serve), ElementsAre(Pair("serve-0", 3), Pair("serve-0-1", 3), Pair("serve-0-2", -1)))
+  EXPECT_THAT(grace_periods(serve), ElementsAre(Pair("serve-0", 3), Pair("serve-0-1", 3), Pair("serve-0-2", -1)))
       << "the failed pod is deleted at once";
 }
 
 TEST(GroupTeardownGrace, ShortensThatOfTerminatingWorkers) {
-  World serve = annotated();
+  World serve = world_with_grace();
   serve.change_pod("serve-0-1", [](PodView& pod) { pod.restarted = true; });
   serve.change_pod("serve-0-2", [](PodView& pod) { pod.deletion = kToday; });
-  EXPECT_THAT(graces(serve), ElementsAre(Pair("serve-0", 3), Pair("serve-0-1", 3), Pair("serve-0-2", 3)));
+  EXPECT_THAT(grace_periods(serve), ElementsAre(Pair("serve-0", 3), Pair("serve-0-1", 3), Pair("serve-0-2", 3)));
 }
 
 TEST(GroupTeardownGrace, IsThePodsOwnIfAPodWasDeletedOnPurpose) {
-  World serve = annotated();
+  World serve = world_with_grace();
   serve.change_pod("serve-0-1", [](PodView& pod) { pod.deletion = kToday; });
-  EXPECT_THAT(graces(serve), ElementsAre(Pair("serve-0", -1), Pair("serve-0-2", -1)));
+  EXPECT_THAT(grace_periods(serve), ElementsAre(Pair("serve-0", -1), Pair("serve-0-2", -1)));
   serve.change_pod("serve-0-1", [](PodView& pod) { pod.disruption = "DeletionByTaintManager"; });
-  EXPECT_THAT(graces(serve), ElementsAre(Pair("serve-0", 3), Pair("serve-0-1", 3), Pair("serve-0-2", 3)));
+  EXPECT_THAT(grace_periods(serve), ElementsAre(Pair("serve-0", 3), Pair("serve-0-1", 3), Pair("serve-0-2", 3)));
 }
 
 TEST(GroupTeardownGrace, IsThePodsOwnInAnUpdate) {
-  World serve = annotated();
+  World serve = world_with_grace();
   serve.change_pod("serve-0", [](PodView& pod) { pod.labels[std::string(kRevisionKey)] = "earlier"; });
-  EXPECT_THAT(graces(serve), ElementsAre(Pair("serve-0", -1), Pair("serve-0-1", -1), Pair("serve-0-2", -1)));
+  EXPECT_THAT(grace_periods(serve), ElementsAre(Pair("serve-0", -1), Pair("serve-0-1", -1), Pair("serve-0-2", -1)));
 }
 
 }  // namespace

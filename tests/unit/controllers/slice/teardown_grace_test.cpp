@@ -20,30 +20,30 @@ using ::testing::Pair;
 
 constexpr const char* kByTaint = "DeletionByTaintManager";
 
-PodChange with_grace(std::string seconds) {
+PodChange teardown_grace_of(std::string seconds) {
   return [seconds = std::move(seconds)](PodView& pod) { pod.annotations[std::string(tpu::kTeardownGrace)] = seconds; };
 }
 
 /// Three hosts that run in pool-a.
-SliceBuilder annotated(std::string seconds = "3") {
-  return a_slice("train").hosts(3).runs_in("pool-a").each(with_grace(std::move(seconds)));
+SliceBuilder slice_with_grace(std::string seconds = "3") {
+  return a_slice("train").hosts(3).runs_in("pool-a").each(teardown_grace_of(std::move(seconds)));
 }
 
-PodChange terminating_for(std::string_view disruption) {
+PodChange deleted_for(std::string_view disruption) {
   return [disruption = std::string(disruption)](PodView& pod) {
     pod.deletion = start_of_time();
     pod.disruption = disruption;
   };
 }
 
-Plan plan_of(const SliceBuilder& slice, const std::vector<NodePtr>& nodes = {}) {
+Plan teardown_plan(const SliceBuilder& slice, const std::vector<NodePtr>& nodes = {}) {
   SliceObserved seen{slice.key(), slice.pods(), {}, after(1h)};
   for (const NodePtr& node : nodes) seen.nodes.emplace(node->key.name, node);
   return plan_slice(seen, {});
 }
 
 /// The grace period of each delete, by pod; -1 for the pod's own.
-std::map<std::string, std::int64_t> graces(const Plan& plan) {
+std::map<std::string, std::int64_t> grace_periods(const Plan& plan) {
   std::map<std::string, std::int64_t> out;
   for (const plan::Stage& stage : plan.stages) {
     for (const plan::Action& action : stage.actions) {
@@ -56,62 +56,69 @@ std::map<std::string, std::int64_t> graces(const Plan& plan) {
 }
 
 TEST(TeardownGrace, IsThatOfTheAnnotationAfterAFailure) {
-  EXPECT_THAT(graces(plan_of(annotated().fails(1))), ElementsAre(Pair("train-0", 3), Pair("train-2", 3)));
-  EXPECT_THAT(graces(plan_of(annotated().without(1))), ElementsAre(Pair("train-0", 3), Pair("train-2", 3)));
+  EXPECT_THAT(grace_periods(teardown_plan(slice_with_grace().fails(1))),
+              ElementsAre(Pair("train-0", 3), Pair("train-2", 3)));
+  EXPECT_THAT(grace_periods(teardown_plan(slice_with_grace().without(1))),
+              ElementsAre(Pair("train-0", 3), Pair("train-2", 3)));
 }
 
 TEST(TeardownGrace, IsThatOfTheAnnotationOnceANodeIsLost) {
-  EXPECT_THAT(graces(plan_of(annotated(), a_pool("pool-a").size(3).node(2, not_ready).nodes())),
+  EXPECT_THAT(grace_periods(teardown_plan(slice_with_grace(), a_pool("pool-a").size(3).node(2, not_ready).nodes())),
               ElementsAre(Pair("train-0", 3), Pair("train-1", 3), Pair("train-2", 3)));
 }
 
 TEST(TeardownGrace, IsThePodsOwnWithoutTheAnnotationOrWithAnInvalidOne) {
   for (const char* value : {"", "0", "-3", "soon", "31"}) {
-    EXPECT_THAT(graces(plan_of(annotated(value).fails(1))), ElementsAre(Pair("train-0", -1), Pair("train-2", -1)))
+    EXPECT_THAT(grace_periods(teardown_plan(slice_with_grace(value).fails(1))),
+                ElementsAre(Pair("train-0", -1), Pair("train-2", -1)))
         << value;
   }
 }
 
 TEST(TeardownGrace, IsThePodsOwnIfAPodWasDeletedOnPurpose) {
-  EXPECT_THAT(graces(plan_of(annotated().terminating(1))), ElementsAre(Pair("train-0", -1), Pair("train-2", -1)));
-  EXPECT_THAT(graces(plan_of(annotated().host(1, terminating_for("EvictionByEvictionAPI")))),
+  EXPECT_THAT(grace_periods(teardown_plan(slice_with_grace().terminating(1))),
+              ElementsAre(Pair("train-0", -1), Pair("train-2", -1)));
+  EXPECT_THAT(grace_periods(teardown_plan(slice_with_grace().host(1, deleted_for("EvictionByEvictionAPI")))),
               ElementsAre(Pair("train-0", -1), Pair("train-2", -1)));
 }
 
 TEST(TeardownGrace, IsThePodsOwnIfTheSliceIsPreempted) {
-  const auto preempted = terminating_for(tpu::kPreemptionBySlice);
-  EXPECT_THAT(graces(plan_of(annotated().host(1, preempted))), ElementsAre(Pair("train-0", -1), Pair("train-2", -1)));
+  const auto preempted = deleted_for(tpu::kPreemptionBySlice);
+  EXPECT_THAT(grace_periods(teardown_plan(slice_with_grace().host(1, preempted))),
+              ElementsAre(Pair("train-0", -1), Pair("train-2", -1)));
 }
 
 TEST(TeardownGrace, IsThatOfTheAnnotationIfKubernetesEvictsTheLostPodFirst) {
-  EXPECT_THAT(graces(plan_of(annotated().host(1, terminating_for(kByTaint)))),
+  EXPECT_THAT(grace_periods(teardown_plan(slice_with_grace().host(1, deleted_for(kByTaint)))),
               ElementsAre(Pair("train-0", 3), Pair("train-1", 3), Pair("train-2", 3)));
 }
 
 TEST(TeardownGrace, ShortensThatOfPodsThatTheirControllerDeletesAfterAFailure) {
-  const SliceBuilder slice = annotated().fails(1).terminating(0).terminating(2);
-  const Plan plan = plan_of(slice);
-  EXPECT_THAT(graces(plan), ElementsAre(Pair("train-0", 3), Pair("train-2", 3)));
+  const SliceBuilder slice = slice_with_grace().fails(1).terminating(0).terminating(2);
+  const Plan plan = teardown_plan(slice);
+  EXPECT_THAT(grace_periods(plan), ElementsAre(Pair("train-0", 3), Pair("train-2", 3)));
   EXPECT_EQ(plan.reason, "slice train has lost a host: the grace period of its terminating pods is shortened");
   EXPECT_THAT(events_of(plan), IsEmpty());
 }
 
 TEST(TeardownGrace, IsShortenedOnce) {
   const auto shortened = [](PodView& pod) { pod.grace_seconds = 3; };
-  const Plan plan = plan_of(annotated().fails(1).terminating(0).terminating(2).host(0, shortened).host(2, shortened));
+  const Plan plan =
+      teardown_plan(slice_with_grace().fails(1).terminating(0).terminating(2).host(0, shortened).host(2, shortened));
   EXPECT_TRUE(plan.empty()) << plan::to_json(plan).dump(2);
 }
 
 TEST(TeardownGrace, IsShortenedBesideATearDown) {
-  const Plan plan = plan_of(annotated().fails(1).terminating(0));
-  EXPECT_THAT(graces(plan), ElementsAre(Pair("train-0", 3), Pair("train-2", 3)));
+  const Plan plan = teardown_plan(slice_with_grace().fails(1).terminating(0));
+  EXPECT_THAT(grace_periods(plan), ElementsAre(Pair("train-0", 3), Pair("train-2", 3)));
   EXPECT_EQ(plan.reason, "slice train is torn down: pod train-1 failed");
 }
 
 TEST(TeardownGrace, IsNotShortenedForADeletionOnPurpose) {
-  EXPECT_THAT(graces(plan_of(annotated().terminating(0).terminating(1).terminating(2))), IsEmpty());
+  EXPECT_THAT(grace_periods(teardown_plan(slice_with_grace().terminating(0).terminating(1).terminating(2))), IsEmpty());
   const auto failed_since = [](PodView& pod) { pod.phase = PodPhase::kFailed; };
-  EXPECT_THAT(graces(plan_of(annotated().terminating(0).terminating(1).terminating(2).host(1, failed_since))),
+  EXPECT_THAT(grace_periods(
+                  teardown_plan(slice_with_grace().terminating(0).terminating(1).terminating(2).host(1, failed_since))),
               IsEmpty())
       << "it failed after it was asked to stop";
 }
@@ -121,25 +128,28 @@ TEST(TeardownGrace, IsNotShortenedForAFailedPodOfAnEarlierAttempt) {
     pod.phase = PodPhase::kFailed;
     pod.annotations[std::string(tpu::kSliceMembers)] = "earlier";
   };
-  EXPECT_THAT(graces(plan_of(annotated().terminating(0).terminating(1).terminating(2).extra("old", earlier))),
+  EXPECT_THAT(grace_periods(
+                  teardown_plan(slice_with_grace().terminating(0).terminating(1).terminating(2).extra("old", earlier))),
               IsEmpty());
 }
 
 TEST(TeardownGrace, IsNotShortenedInASliceThatIsNotTornDownForALostPod) {
-  EXPECT_THAT(graces(plan_of(annotated().record("open").fails(1).terminating(0).terminating(2))), IsEmpty());
-  EXPECT_THAT(graces(plan_of(annotated().record("").fails(1).terminating(0).terminating(2))), IsEmpty());
+  EXPECT_THAT(grace_periods(teardown_plan(slice_with_grace().record("open").fails(1).terminating(0).terminating(2))),
+              IsEmpty());
+  EXPECT_THAT(grace_periods(teardown_plan(slice_with_grace().record("").fails(1).terminating(0).terminating(2))),
+              IsEmpty());
 }
 
 // While old pods terminate, their domain is used, so no other slice gets it.
 
 TEST(TeardownGrace, KeepsTheDomainUsedUntilTheLastPodHasStopped) {
-  const SliceBuilder ending = annotated().terminating(0).terminating(1).terminating(2);
+  const SliceBuilder ending = slice_with_grace().terminating(0).terminating(1).terminating(2);
   const SliceBuilder other = a_slice("other").hosts(3);
   const PoolBuilder pool = a_pool("pool-a").size(3);
   EXPECT_THAT(names_of(plan_placement(observed({pool}, {ending, other}), {}), plan::ActionKind::kPatch, kPods),
               ElementsAre("other-0"))
       << "its waiting reason";
-  PlacementScene last = observed({pool}, {annotated().without(0).without(1).terminating(2), other});
+  PlacementScene last = observed({pool}, {slice_with_grace().without(0).without(1).terminating(2), other});
   EXPECT_EQ(plan_placement(last, {}).reason,
             "slice other waits: 1 node pool would match, none is free: pool-a runs default/job (train)");
 }
