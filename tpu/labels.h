@@ -74,6 +74,10 @@ inline constexpr std::string_view kTopologyKey = "tpuslice.dev/topology-key";
 inline constexpr std::string_view kGangSlices = "tpuslice.dev/slices-together";  ///< Number of slices of the gang.
 inline constexpr std::string_view kGating = "tpuslice.dev/gating";               ///< "off": no scheduling gate.
 
+/// Grace period of the other hosts when their slice is torn down or restarted because one was lost or failed
+/// (tpu/teardown_grace.h).
+inline constexpr std::string_view kTeardownGrace = "tpuslice.dev/teardown-grace-period-seconds";
+
 /// Whether and how the cluster autoscaler is asked for nodes: one of kScaleUpChoices; absent: as --scale-up.
 inline constexpr std::string_view kScaleUp = "tpuslice.dev/scale-up";
 inline constexpr std::array<std::string_view, 4> kScaleUpChoices = {"auto", "scout", "provisioning-request", "off"};

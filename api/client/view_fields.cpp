@@ -26,6 +26,7 @@ constexpr std::array kObjectMetaFields{
     Field{7, "generation", kInteger},
     Field{8, "creationTimestamp", kTime},
     Field{9, "deletionTimestamp", kTime},
+    Field{10, "deletionGracePeriodSeconds", kInteger},
     Field{11, "labels", kStrings},
     Field{12, "annotations", kStrings},
     Field{13, "ownerReferences", kMessage, &kOwnerReference, kRepeated},
@@ -73,6 +74,7 @@ constexpr Message kSchedulingGate{"PodSchedulingGate", kSchedulingGateFields};
 constexpr std::array kPodSpecFields{
     Field{2, "containers", kMessage, &kContainer, kRepeated},
     Field{3, "restartPolicy", kString},
+    Field{4, "terminationGracePeriodSeconds", kInteger},
     Field{5, "activeDeadlineSeconds", kInteger},
     Field{7, "nodeSelector", kStrings},
     Field{10, "nodeName", kString},

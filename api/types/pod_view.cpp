@@ -124,6 +124,8 @@ void read_pod_spec(Value value, const KeptKeys* keep, PodScheduling& scheduling,
       pod.never_preempts = text_of(member) == "Never";
     } else if (key == "activeDeadlineSeconds") {
       pod.active_deadline_seconds = number_of(member);
+    } else if (key == "terminationGracePeriodSeconds") {
+      pod.grace_seconds = number_of(member);
     } else if (key == "nodeSelector") {
       scheduling.node_selector = strings_of(member);
     } else if (key == "affinity") {
@@ -247,6 +249,7 @@ Result<PodView> PodView::decode(std::string_view json, const KeptKeys* keep) {
     if (member == "spec") view::read_pod_spec(value, keep, scheduling, pod);
     if (member == "status") view::read_pod_status(value, pod);
   }));
+  if (metadata.deletion_grace_seconds) pod.grace_seconds = *metadata.deletion_grace_seconds;
   RETURN_IF_ERROR(view::take_metadata("pod", std::move(metadata), pod));
   if (!pod.node_name.empty()) view::drop_node_choice(scheduling, pod);
   RETURN_IF_ERROR(view::check_size(scheduling, pod.key));

@@ -85,6 +85,8 @@ Metadata read_metadata(Value value, const KeptKeys* keep) {
       metadata.created = time_of(member);
     } else if (key == "deletionTimestamp") {
       metadata.deletion = time_of(member);
+    } else if (key == "deletionGracePeriodSeconds") {
+      metadata.deletion_grace_seconds = number_of(member);
     } else if (key == "finalizers") {
       each_item(member, [&](Value name) {
         metadata.foreground_deletion = metadata.foreground_deletion || text_of(name) == "foregroundDeletion";

@@ -65,6 +65,7 @@ struct Metadata {
   std::int64_t generation = 0;
   std::optional<Timestamp> created;
   std::optional<Timestamp> deletion;
+  std::optional<std::int64_t> deletion_grace_seconds;
   bool foreground_deletion = false;  ///< Has the finalizer foregroundDeletion.
   StringMap labels;
   StringMap annotations;

@@ -101,6 +101,9 @@ struct PodView {
   bool never_preempts = false;  ///< preemptionPolicy: Never
   SharedString disruption;      ///< Reason of the condition DisruptionTarget, if it is True.
   std::optional<std::int64_t> active_deadline_seconds;
+  /// How long its containers may take to stop: metadata.deletionGracePeriodSeconds of a terminating pod, otherwise
+  /// spec.terminationGracePeriodSeconds.
+  std::int64_t grace_seconds = 30;
 
   // Only while the pod has no node.
   SharedString unschedulable;  ///< Message of PodScheduled=False with reason Unschedulable.

@@ -28,7 +28,8 @@ struct RunningDecisions {
 };
 
 struct Decisions {
-  JobDeletions previous;  ///< Jobs of previous attempts.
+  JobDeletions previous;             ///< Jobs of previous attempts.
+  std::vector<PodPtr> deleted_pods;  ///< pods_of_deleted_jobs()
   plan::ChildDecision service;
   // At most one of these:
   std::optional<Cleanup> cleanup;

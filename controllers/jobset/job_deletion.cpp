@@ -1,6 +1,9 @@
 #include "controllers/jobset/job_deletion.h"
 
 #include <algorithm>
+#include <iterator>
+#include <set>
+#include <string_view>
 
 #include "api/base/earlier.h"
 #include "controllers/jobset/child_jobs.h"
@@ -102,6 +105,22 @@ JobDeletions decide_deletions(const std::vector<JobPtr>& jobs, const JobSetSpec&
   DeletionPlanner planner(spec, replacements, options, now);
   for (const JobPtr& job : jobs) planner.add(job);
   return std::move(planner).result();
+}
+
+std::vector<PodPtr> pods_of_deleted_jobs(const std::vector<PodPtr>& pods, const std::vector<JobPtr>& previous,
+                                         const JobDeletions& deletions) {
+  std::set<std::string_view> deleted;
+  for (const JobPtr& job : previous) {
+    if (job->deletion) deleted.insert(job->uid);
+  }
+  for (const auto& [job, progress] : deletions.jobs) {
+    if (progress == Progress::kOverlap) deleted.insert(job->uid);
+  }
+  std::vector<PodPtr> out;
+  std::ranges::copy_if(pods, std::back_inserter(out), [&](const PodPtr& pod) {
+    return pod->controller && deleted.contains(std::string_view(pod->controller->uid));
+  });
+  return out;
 }
 
 }  // namespace tpuslice::jobset

@@ -55,4 +55,14 @@ struct JobDeletions {
 [[nodiscard]] JobDeletions decide_deletions(const std::vector<JobPtr>& jobs, const JobSetSpec& spec,
                                             const JobBuilder* replacements, const Options& options, Timestamp now);
 
+/// Those of `pods` whose Job a restart deletes, and which have its pods deleted with tpu::teardown_grace(): an attempt
+/// ends because a host was lost or failed, and the other slices of the JobSet cannot go on either. The garbage
+/// collector would give them their own grace period. A Job that is not deleted yet would replace its pods, unless the
+/// plan deletes it without waiting for them.
+///
+/// `previous`: Jobs of previous attempts; `deletions`: what is done about them now.
+[[nodiscard]] std::vector<PodPtr> pods_of_deleted_jobs(const std::vector<PodPtr>& pods,
+                                                       const std::vector<JobPtr>& previous,
+                                                       const JobDeletions& deletions);
+
 }  // namespace tpuslice::jobset

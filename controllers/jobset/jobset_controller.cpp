@@ -34,12 +34,13 @@ runtime::Controller& add_jobset(runtime::Manager& manager, Options options,
     pods.push_back(&manager.store<PodView>(kPods, of_slices));
   }
   controller_options.queue.pace = kPace;
-  runtime::Controller& controller =
-      manager.add(std::make_unique<JobSetReconciler>(
-                      JobSetReconciler::Stores{jobsets, jobs.add_index(runtime::owner_uid<JobView>), services, claims,
-                                               runtime::PodStores(pods).add_index(jobset_name_of_waiting_pod)},
-                      std::move(options)),
-                  std::move(controller_options));
+  runtime::Controller& controller = manager.add(
+      std::make_unique<JobSetReconciler>(
+          JobSetReconciler::Stores{jobsets, jobs.add_index(runtime::owner_uid<JobView>), services, claims,
+                                   runtime::PodStores(pods).add_index(jobset_name_of_waiting_pod),
+                                   runtime::PodStores(pods).add_index(jobset_name_of_pod_with_teardown_grace)},
+          std::move(options)),
+      std::move(controller_options));
   controller.watches(jobsets);
   controller.watches(jobs);
   controller.watches<ServiceView>(

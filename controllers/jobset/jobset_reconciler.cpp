@@ -7,6 +7,7 @@
 #include "controllers/jobset/rules/spec.h"
 #include "controllers/plan/waiting_conditions.h"
 #include "controllers/plan/whole.h"
+#include "tpu/teardown_grace.h"
 
 namespace tpuslice::jobset {
 
@@ -21,6 +22,12 @@ std::optional<std::string> jobset_name_of_waiting_pod(const PodView& pod) {
   return jobset.empty() ? std::nullopt : std::optional(jobset.front().to_string());
 }
 
+std::optional<std::string> jobset_name_of_pod_with_teardown_grace(const PodView& pod) {
+  const std::string& jobset = pod.label(kJobSetName);
+  if (jobset.empty() || !tpu::teardown_grace(pod)) return std::nullopt;
+  return ObjectKey{pod.key.namespace_name, jobset}.to_string();
+}
+
 JobSetReconciler::JobSetReconciler(Stores stores, Options options)
     : stores_(std::move(stores)), options_(std::move(options)) {}
 
@@ -32,7 +39,8 @@ Result<plan::Plan> JobSetReconciler::plan(const plan::ReconcileInput& input) con
                       .jobs = stores_.jobs_by_owner.lookup(jobset->uid),
                       .waiting = stores_.waiting_pods.lookup(input.key.to_string()),
                       .now = input.now,
-                      .last_failure = input.last_failure};
+                      .last_failure = input.last_failure,
+                      .pods_with_teardown_grace = stores_.pods_with_teardown_grace.lookup(input.key.to_string())};
   const JobSetSpec& spec = seen.jobset.spec();
   seen.service = stores_.services.get({input.key.namespace_name, spec.subdomain});
   for (const VolumeClaim& claim : spec.claims) {

@@ -17,6 +17,9 @@ namespace tpuslice::jobset {
 /// Index function: the same as "<namespace>/<name>".
 [[nodiscard]] std::optional<std::string> jobset_name_of_waiting_pod(const PodView& pod);
 
+/// Index function: the JobSet of a pod with a tpu::teardown_grace(), as "<namespace>/<name>".
+[[nodiscard]] std::optional<std::string> jobset_name_of_pod_with_teardown_grace(const PodView& pod);
+
 /// Thread-safe. The stores outlive the reconciler.
 class JobSetReconciler final : public plan::Reconciler {
  public:
@@ -25,7 +28,9 @@ class JobSetReconciler final : public plan::Reconciler {
     runtime::Index<JobView> jobs_by_owner;
     const runtime::ServiceStore& services;
     const runtime::ObjectStore& claims;
-    runtime::PodIndex waiting_pods;  ///< By jobset_name_of_waiting_pod(); empty without scheduling gates.
+    // Without scheduling gates they are empty.
+    runtime::PodIndex waiting_pods;              ///< By jobset_name_of_waiting_pod().
+    runtime::PodIndex pods_with_teardown_grace;  ///< By jobset_name_of_pod_with_teardown_grace().
   };
 
   explicit JobSetReconciler(Stores stores, Options options = {});

@@ -13,6 +13,7 @@
 namespace tpuslice::jobset {
 
 using JobPtr = std::shared_ptr<const JobView>;
+using PodPtr = std::shared_ptr<const PodView>;
 
 struct JobSetObserved {
   Typed<JobSetSpec> jobset;
@@ -20,9 +21,10 @@ struct JobSetObserved {
   /// The service with the subdomain's name, owned or not; null if there is none.
   std::shared_ptr<const ServiceView> service;
   std::vector<std::shared_ptr<const ObjectView>> claims;  ///< Those of spec.volumeClaimPolicies that exist.
-  std::vector<std::shared_ptr<const PodView>> waiting;    ///< Pods of waiting slices.
+  std::vector<PodPtr> waiting;                            ///< Pods of waiting slices.
   Timestamp now;
   std::optional<plan::Failure> last_failure;
+  std::vector<PodPtr> pods_with_teardown_grace;  ///< Pods with a tpu::teardown_grace().
 };
 
 }  // namespace tpuslice::jobset

@@ -15,6 +15,7 @@
 #include "controllers/leaderworkerset/rules/leaderworkerset_labels.h"
 #include "controllers/leaderworkerset/services.h"
 #include "controllers/plan/changes.h"
+#include "tpu/teardown_grace.h"
 
 namespace tpuslice::leaderworkerset {
 namespace {
@@ -177,7 +178,12 @@ class Renderer {
       events.on_success = {group_recreated(leader, group.index, *deletion.failure)};
       events.measurements = {plan::increment(kGroupRestarts)};
     }
-    write(Step::kPodDeletes, delete_in_foreground(kPods, leader.key, leader.uid),
+    const auto grace_of = [lost_host = deletion.failure && deletion.failure->lost_host](const PodView& pod) {
+      return lost_host ? tpu::teardown_grace(pod) : std::nullopt;
+    };
+    Action delete_leader = delete_in_foreground(kPods, leader.key, leader.uid);
+    delete_leader.grace_seconds = grace_of(leader);
+    write(Step::kPodDeletes, std::move(delete_leader),
           deletion.failure ? fmt::format("recreating group {}: {}", group.index, deletion.failure->cause)
                            : fmt::format("updating group {} to revision {}", group.index, state_.history.desired),
           std::move(events));
@@ -189,7 +195,9 @@ class Renderer {
             fmt::format("deleting the worker set of group {}", group.index));
     }
     for (const PodPtr& pod : group.workers) {
-      if (!pod->terminating()) add(Step::kPodDeletes, Action::remove(kPods, pod->key, {.uid = pod->uid}));
+      Action action = Action::remove(kPods, pod->key, {.uid = pod->uid});
+      action.grace_seconds = grace_of(*pod);
+      if (!pod->terminating() || action.grace_seconds) add(Step::kPodDeletes, std::move(action));
     }
   }
 

@@ -9,6 +9,7 @@
 #include "api/base/strings.h"
 #include "controllers/leaderworkerset/rules/leaderworkerset_labels.h"
 #include "tpu/labels.h"
+#include "tpu/teardown_grace.h"
 
 namespace tpuslice::leaderworkerset {
 namespace {
@@ -22,6 +23,13 @@ std::string pod_failure(const PodView& pod) {
   }
   if (pod.restarted) return fmt::format("a container of pod {} was restarted", pod.key.name);
   return {};
+}
+
+bool has_lost_host(const Group& group) {
+  const auto is_lost = [](const PodPtr& pod) {
+    return tpu::is_lost_or_failed(*pod) || (!pod->terminating() && !pod_failure(*pod).empty());
+  };
+  return is_lost(group.leader) || std::ranges::any_of(group.workers, is_lost);
 }
 
 // Labels that only admission adds: the template of a leader set has the worker index, that of a worker set the key of
@@ -98,11 +106,11 @@ std::optional<GroupFailure> failure_of(const LeaderWorkerSetSpec& spec, const Gr
   if (spec.restarts == RestartPolicy::kNone) return {};
   if (spec.restarts == RestartPolicy::kRecreateGroupAfterStart && !group.started()) return {};
   if (std::string cause = pod_failure(*group.leader); !cause.empty()) {
-    return GroupFailure{std::move(cause), group.leader->key.name};
+    return GroupFailure{std::move(cause), group.leader->key.name, has_lost_host(group)};
   }
   for (const PodPtr& worker : group.workers) {
     if (std::string cause = pod_failure(*worker); !cause.empty())
-      return GroupFailure{std::move(cause), worker->key.name};
+      return GroupFailure{std::move(cause), worker->key.name, has_lost_host(group)};
   }
   if (group.worker_set == nullptr || !group.complete()) return {};
   const std::string& recorded = group.worker_set->annotation(kMembers);

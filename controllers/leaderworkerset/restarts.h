@@ -37,6 +37,8 @@ inline constexpr std::size_t kMaxRestartRecords = 1000;
 struct GroupFailure {
   std::string cause;     ///< "a container of pod serve-0-1 was restarted"
   std::string pod = {};  ///< The pod that failed; empty for a failure that upstream does not know.
+  /// A pod was lost or failed, so the others get tpu::teardown_grace(). False: one was deleted on purpose, or replaced.
+  bool lost_host = false;
 };
 
 /// The failure of the group by its restart policy, or since a pod was not admitted by the webhook; nullopt if it must

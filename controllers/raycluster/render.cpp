@@ -11,6 +11,7 @@
 #include "controllers/raycluster/redis_cleanup.h"
 #include "controllers/raycluster/rules/raycluster_labels.h"
 #include "controllers/raycluster/token_auth.h"
+#include "tpu/teardown_grace.h"
 
 namespace tpuslice::raycluster {
 namespace {
@@ -82,6 +83,9 @@ std::string describe(const std::vector<Action>& pods) {
 
 void add_deletion(const WorkerDecision::Deletion& deletion, Changes& changes) {
   std::vector<Action> actions = pod_deletions(deletion.pods, kFailedDeleteWorkerPod);
+  for (std::size_t i = 0; deletion.lost_host && i < actions.size(); ++i) {
+    actions[i].grace_seconds = tpu::teardown_grace(*deletion.pods[i]);
+  }
   const std::string pods = describe(actions);
   changes.reasons.push_back(deletion.reason);
   changes.add(Step::kDeletes, std::move(actions),

@@ -5,6 +5,7 @@
 
 #include "controllers/raycluster/rules/raycluster_labels.h"
 #include "tpu/labels.h"
+#include "tpu/teardown_grace.h"
 
 namespace tpuslice::raycluster {
 namespace {
@@ -33,7 +34,13 @@ std::string failure_of(const WorkerGroup& group, const PodView& pod) {
   return {};
 }
 
+bool is_lost_host(const WorkerGroup& group, const PodView& pod) {
+  if (tpu::is_lost_or_failed(pod)) return true;
+  return !pod.terminating() && !terminal_reason(pod, group.ray_container()).empty();
+}
+
 void determine_state(const WorkerGroup& group, Replica& replica) {
+  replica.lost_host = std::ranges::any_of(replica.pods, [&](const PodPtr& pod) { return is_lost_host(group, *pod); });
   std::set<int> hosts;
   for (const PodPtr& pod : replica.pods) {
     replica.failure = failure_of(group, *pod);

@@ -25,6 +25,7 @@ struct Replica {
   std::vector<PodPtr> pods;                      ///< Pods of that attempt, by name.
   std::vector<PodPtr> predecessors;              ///< Pods of earlier attempts.
   ReplicaState state = ReplicaState::kComplete;  ///< State of `pods`.
+  bool lost_host = false;                        ///< A pod was lost or failed, so the others get tpu::teardown_grace().
   std::string failure;             ///< kBroken: follows the name of the replica: "lost host 2 (pod failed: Evicted)".
   std::vector<int> missing_hosts;  ///< kForming.
 };

@@ -175,7 +175,7 @@ class GroupPlanner {
     if (pods.empty()) return;
     std::string reason = fmt::format("replica {} of group {} {}: deleting its {}", replica.index, group_.name, why,
                                      count_pods(pods.size()));
-    out_.deletes.push_back({std::move(pods), std::move(reason)});
+    out_.deletes.push_back({std::move(pods), std::move(reason), replica.lost_host});
   }
 
   /// Deletes the replica and, where its pods need not be gone before, creates the next attempt.

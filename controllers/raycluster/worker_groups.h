@@ -39,6 +39,7 @@ struct WorkerDecision {
   struct Deletion {
     std::vector<PodPtr> pods;  ///< At least one; none is terminating.
     std::string reason;        ///< A sentence.
+    bool lost_host = false;    ///< Replica::lost_host
   };
   /// Creation of pods of one replica, all or the missing ones.
   struct Creation {

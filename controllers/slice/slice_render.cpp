@@ -7,6 +7,7 @@
 
 #include "controllers/plan/changes.h"
 #include "controllers/slice/slice_state.h"
+#include "tpu/teardown_grace.h"
 
 namespace tpuslice::slice {
 namespace {
@@ -43,6 +44,7 @@ class SliceRenderer {
 
   plan::Plan render(const SliceDecisions& decisions) {
     for (const PodPtr& pod : decisions.lost) force_delete(*pod);
+    for (const PodPtr& pod : decisions.shortened) shorten(*pod);
     for (const PodPtr& pod : decisions.preempted) complete_preemption(*pod);
     if (decisions.failure) tear_down(*decisions.failure);
     release(decisions.released);
@@ -72,6 +74,19 @@ class SliceRenderer {
                                short_name(slice_), pod.node_name);
   }
 
+  /// Their controller has deleted them before this plan could.
+  void shorten(const PodView& pod) {
+    write(delete_with_teardown_grace(pod));
+    plan_.reason = fmt::format("slice {} has lost a host: the grace period of its terminating pods is shortened",
+                               short_name(slice_));
+  }
+
+  static plan::Action delete_with_teardown_grace(const PodView& pod) {
+    plan::Action action = delete_pod(pod);
+    action.grace_seconds = tpu::teardown_grace(pod);
+    return action;
+  }
+
   /// The deletes of the preemption may have been interrupted.
   void complete_preemption(const PodView& pod) {
     write(delete_pod(pod));
@@ -88,7 +103,7 @@ class SliceRenderer {
     for (const PodPtr& pod : started) {
       conditions.actions.push_back(
           set_disruption_target(*pod, "DeletionBySliceController", failure.message, seen_.now));
-      deletes.actions.push_back(delete_pod(*pod));
+      deletes.actions.push_back(failure.lost_host ? delete_with_teardown_grace(*pod) : delete_pod(*pod));
       deletes.actions.back().events = events;
     }
     plan_.reason = fmt::format("slice {} is torn down: {}", short_name(slice_), failure.message);

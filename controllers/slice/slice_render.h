@@ -18,6 +18,7 @@ enum class Cause : std::uint8_t { kPodDeleted, kPodLost, kNodeLost, kNotSchedule
 struct SliceFailure {
   Cause cause = Cause::kPodLost;
   std::string message;
+  bool lost_host = true;  ///< The pods get tpu::teardown_grace(). False: one of them was deleted on purpose.
 };
 
 struct ReleasedPods {
@@ -34,6 +35,7 @@ struct WaitingReason {
 /// The decisions of plan_slice().
 struct SliceDecisions {
   std::vector<PodPtr> lost;             ///< Terminating pods of lost nodes: deleted without a grace period.
+  std::vector<PodPtr> shortened;        ///< Terminating pods: their grace period becomes tpu::teardown_grace().
   std::vector<PodPtr> preempted;        ///< Deleted, as the rest of a slice that is being preempted.
   std::optional<SliceFailure> failure;  ///< The started pods are deleted.
   std::vector<ReleasedPods> released;

@@ -12,6 +12,7 @@
 #include "tpu/catalog.h"
 #include "tpu/labels.h"
 #include "tpu/rules/pods_within.h"
+#include "tpu/teardown_grace.h"
 
 namespace tpuslice::rules {
 namespace {
@@ -20,6 +21,8 @@ bool is_number_of_slices(std::string_view text) {
   const std::optional<int> slices = parse_count(text);
   return slices && *slices > 0 && *slices <= tpu::kMaxSliceHosts;
 }
+
+bool is_teardown_grace(std::string_view text) { return tpu::parse_teardown_grace(text).has_value(); }
 
 bool is_scale_up_choice(std::string_view text) { return std::ranges::count(tpu::kScaleUpChoices, text) > 0; }
 
@@ -33,6 +36,7 @@ void add_annotation_warnings(const Json& pod, const std::string& path, std::vect
   check(tpu::kGangSlices, is_number_of_slices, fmt::format("must be a number from 1 to {}", tpu::kMaxSliceHosts));
   check(tpu::kScaleUp, is_scale_up_choice,
         fmt::format("supported values: \"{}\"", fmt::join(tpu::kScaleUpChoices, "\", \"")));
+  check(tpu::kTeardownGrace, is_teardown_grace, "must be a number of at least 1; 0 would force the deletion");
 }
 
 }  // namespace

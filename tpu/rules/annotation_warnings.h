@@ -8,8 +8,9 @@
 
 namespace tpuslice::rules {
 
-/// A warning for each value of tpuslice.dev/slices-together or tpuslice.dev/scale-up that is not supported, but no more
-/// than four, of pods and pod templates within `object` that ask for TPUs. Such a value is treated as absent.
+/// A warning for each value of tpuslice.dev/slices-together, scale-up or teardown-grace-period-seconds that is not
+/// supported, but no more than four, of pods and pod templates within `object` that ask for TPUs. Such a value is
+/// treated as absent.
 [[nodiscard]] std::vector<std::string> warn_invalid_annotations(const Json& object);
 
 /// The same for a pod that asks for TPUs.

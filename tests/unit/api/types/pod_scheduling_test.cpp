@@ -1,4 +1,4 @@
-// Fields of PodView that decide about preemption and backfill.
+// Fields of PodView that decide about preemption, backfill and grace periods.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -38,6 +38,17 @@ TEST(PodActiveDeadline, IsReadAsAWholeNumber) {
 TEST(PodActiveDeadline, IsAbsentIfItIsNull) {
   EXPECT_EQ(with_spec(R"({"activeDeadlineSeconds": null})").active_deadline_seconds, std::nullopt)
       << "not a deadline of 0 seconds";
+}
+
+TEST(PodGracePeriod, IsThatOfItsSpecUntilItIsDeleted) {
+  EXPECT_EQ(with_spec("{}").grace_seconds, 30) << "the API server's default";
+  EXPECT_EQ(with_spec(R"({"terminationGracePeriodSeconds": 600})").grace_seconds, 600);
+  EXPECT_EQ(with_spec(R"({"terminationGracePeriodSeconds": 0, "nodeName": "n"})").grace_seconds, 0);
+  const PodView terminating =
+      PodView::decode(R"({"metadata": {"name": "p", "uid": "u", "deletionGracePeriodSeconds": 5},
+                                                  "spec": {"terminationGracePeriodSeconds": 600}})")
+          .value();
+  EXPECT_EQ(terminating.grace_seconds, 5);
 }
 
 TEST(PodNomination, IsANodeForWhichOtherPodsArePreempted) {

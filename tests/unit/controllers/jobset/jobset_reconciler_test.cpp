@@ -48,7 +48,8 @@ class ReconcilingJobSets : public testing::Test {
   runtime::ObjectStore claims_{kVolumeClaims};
   runtime::PodStore pods_{kPods};
   const JobSetReconciler reconciler_{{jobsets_, jobs_.add_index(runtime::owner_uid<JobView>), services_, claims_,
-                                      runtime::PodStores({&pods_}).add_index(jobset_name_of_waiting_pod)}};
+                                      runtime::PodStores({&pods_}).add_index(jobset_name_of_waiting_pod),
+                                      runtime::PodStores({&pods_}).add_index(jobset_name_of_pod_with_teardown_grace)}};
 };
 
 TEST_F(ReconcilingJobSets, PlansNothingForADeletedJobSet) {
@@ -114,6 +115,26 @@ TEST_F(ReconcilingJobSets, ReportsWaitingPods) {
   ASSERT_TRUE(stuck.status.has_value());
   EXPECT_EQ(condition(stuck.status->status["conditions"], plan::kContainersStarted),
             "False ContainersStuck: pod train-workers-0-0-x: container main: ImagePullBackOff");
+}
+
+TEST_F(ReconcilingJobSets, FindsPodsWithATeardownGrace) {
+  World world = train().everywhere(ready);
+  world.set("/status/restarts", 1).every_job(being_deleted());
+  observe(world);
+  PodView pod;
+  pod.key = {"default", "train-workers-0-0-x"};
+  pod.labels = {{std::string(kJobSetName), "train"}, {std::string(tpu::kSlice), "train-workers-0"}};
+  pod.controller = ControllerRef{"batch/v1", "Job", "train-workers-0", "uid-of-train-workers-0"};
+  pod.node_name = "node-1";
+  pods_.put(pod);
+  EXPECT_THAT(plan(), plan::Deletes(kPods, {})) << "without the annotation";
+  pod.annotations[std::string(tpu::kTeardownGrace)] = "3";
+  pods_.put(pod);
+  EXPECT_THAT(plan(), plan::Deletes(kPods, {"train-workers-0-0-x"}));
+  pod.deletion = start_of_time();
+  pod.grace_seconds = 3;
+  pods_.put(pod);
+  EXPECT_THAT(plan(), plan::Deletes(kPods, {})) << "it was deleted";
 }
 
 TEST_F(ReconcilingJobSets, FindsJobsServiceAndClaimsInTheStores) {

@@ -8,6 +8,7 @@
 #include "controllers/raycluster/rules/raycluster_labels.h"
 #include "tests/support/plan_matchers.h"
 #include "tests/unit/controllers/raycluster/fixtures.h"
+#include "tpu/labels.h"
 
 namespace tpuslice::raycluster {
 namespace {
@@ -53,6 +54,36 @@ TEST(RayClusterPlan, DeletesABrokenReplicaBeforeItCreatesTheNextAttempt) {
   };
   EXPECT_THAT(actions(plan::ActionKind::kDelete), ElementsAre(4, 0));
   EXPECT_THAT(actions(plan::ActionKind::kCreate), ElementsAre(0, 4));
+}
+
+/// Grace period of each deleted pod: -1 for its own.
+std::vector<std::int64_t> graces_of_deletes(const RayClusterObserved& seen) {
+  std::vector<std::int64_t> out;
+  for (const plan::Stage& stage : plan(seen).stages) {
+    for (const plan::Action& action : stage.actions) {
+      if (action.kind == plan::ActionKind::kDelete) out.push_back(action.grace_seconds.value_or(-1));
+    }
+  }
+  return out;
+}
+
+TEST(RayClusterPlan, DeletesAReplicaThatLostAHostWithTheGracePeriodOfItsAnnotation) {
+  RayClusterObserved seen = all_running(Object(tutorial_cluster()));
+  for (auto& pod : seen.pods) {
+    change(pod, [](PodView& view) {
+      view.node_name = "node-of-" + view.key.name;
+      view.annotations[std::string(tpu::kTeardownGrace)] = "3";
+    });
+  }
+  RayClusterObserved failed = seen;
+  change(failed.pods.back(), [](PodView& pod) { pod.phase = PodPhase::kFailed; });
+  EXPECT_THAT(graces_of_deletes(failed), ElementsAre(3, 3, 3, -1)) << "the failed one is deleted at once";
+  RayClusterObserved deleted = seen;
+  change(deleted.pods.back(), [](PodView& pod) { pod.deletion = a_time(); });
+  EXPECT_THAT(graces_of_deletes(deleted), ElementsAre(-1, -1, -1)) << "a pod was deleted on purpose";
+  RayClusterObserved scaled_down = seen;
+  edit(scaled_down.cluster)["spec"]["workerGroupSpecs"][0]["replicas"] = 0;
+  EXPECT_THAT(graces_of_deletes(scaled_down), ElementsAre(-1, -1, -1, -1));
 }
 
 TEST(RayClusterPlan, TriesARefusedAttemptAgainAfterHalfAMinute) {

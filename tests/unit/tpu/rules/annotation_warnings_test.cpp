@@ -22,6 +22,7 @@ using ::testing::StartsWith;
 using tpu::testing::RayPod;
 
 constexpr const char* kTogether = "tpuslice.dev/slices-together";
+constexpr const char* kGrace = "tpuslice.dev/teardown-grace-period-seconds";
 constexpr const char* kHow = "tpuslice.dev/scale-up";
 
 /// Annotates every pod and pod template in the object.
@@ -43,6 +44,10 @@ TEST(AnnotationWarnings, NameKeyValueAndSupportedValues) {
   EXPECT_THAT(warnings_of(kHow, "scouts"),
               ElementsAre("metadata.annotations[tpuslice.dev/scale-up]: value \"scouts\" has no effect: supported "
                           "values: \"auto\", \"scout\", \"provisioning-request\", \"off\""));
+  EXPECT_THAT(
+      warnings_of(kGrace, "0"),
+      ElementsAre("metadata.annotations[tpuslice.dev/teardown-grace-period-seconds]: value \"0\" has no effect: "
+                  "must be a number of at least 1; 0 would force the deletion"));
 }
 
 TEST(AnnotationWarnings, AreOnlyAboutValuesThatAreNotSupported) {
@@ -55,6 +60,10 @@ TEST(AnnotationWarnings, AreOnlyAboutValuesThatAreNotSupported) {
   }
   for (const char* value : {"Scout", "on", "true"})
     EXPECT_THAT(warnings_of(kHow, value), ElementsAre(HasSubstr(value)));
+  for (const char* value : {"1", "3", "3600", ""}) EXPECT_THAT(warnings_of(kGrace, value), IsEmpty()) << value;
+  for (const char* value : {"0", "-1", "2.5", "3s", "soon"}) {
+    EXPECT_THAT(warnings_of(kGrace, value), ElementsAre(HasSubstr(value))) << value;
+  }
   EXPECT_THAT(warn_invalid_annotations(annotated(RayPod{.chips = {0}}.json(), kHow, "on")), IsEmpty());
   EXPECT_THAT(warn_invalid_annotations(RayPod{}.json()), IsEmpty());
 }
@@ -74,6 +83,7 @@ TEST(AnnotationWarnings, AreForPodsAndObjectsOfAllKinds) {
 TEST(AnnotationWarnings, AreFewAndShort) {
   Json cluster = annotated(testing::tpu_rayjob(), kHow, std::string(1000, 'x'));
   cluster = annotated(std::move(cluster), kTogether, std::string(1000, 'x'));
+  cluster = annotated(std::move(cluster), kGrace, std::string(1000, 'x'));
   Json& groups = cluster["spec"]["rayClusterSpec"]["workerGroupSpecs"];
   while (groups.size() < 100) groups.push_back(groups[0]);
   const auto warnings = warn_invalid_annotations(cluster);

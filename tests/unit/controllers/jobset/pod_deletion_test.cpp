@@ -1,0 +1,91 @@
+// Pods of Jobs that a restart deletes: how long they may take to stop.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "controllers/jobset/job_deletion.h"
+#include "controllers/jobset/jobset_plan.h"
+#include "tests/support/plan_matchers.h"
+#include "tests/unit/controllers/jobset/jobsets.h"
+#include "tpu/labels.h"
+
+namespace tpuslice::jobset {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+PodPtr pod_of_job(const std::string& job) {
+  PodView pod;
+  pod.key = {"default", job + "-0"};
+  pod.uid = "uid-of-" + pod.key.name;
+  pod.node_name = "node-of-" + pod.key.name;
+  pod.phase = PodPhase::kRunning;
+  pod.annotations[std::string(tpu::kTeardownGrace)] = "3";
+  pod.controller = ControllerRef{"batch/v1", "Job", job, "uid-of-" + job};
+  return std::make_shared<const PodView>(std::move(pod));
+}
+
+std::vector<PodPtr> pods_of_jobs() {
+  return {pod_of_job("train-workers-0"), pod_of_job("train-workers-1"), pod_of_job("another-workers-0")};
+}
+
+std::vector<std::string> pod_names(const std::vector<PodPtr>& of) {
+  std::vector<std::string> out;
+  for (const PodPtr& pod : of) out.push_back(pod->key.name);
+  return out;
+}
+
+World two_running_slices() { return a_jobset("train").job("workers", 2).hosts(4).restarts(3).everywhere(ready); }
+
+TEST(PodsOfDeletedJobs, AreThoseOfTerminatingJobs) {
+  World world = two_running_slices();
+  world.job("train-workers-1", being_deleted());
+  const JobSetObserved seen = world.observed();
+  EXPECT_THAT(pod_names(pods_of_deleted_jobs(pods_of_jobs(), seen.jobs, {})), ElementsAre("train-workers-1-0"))
+      << "another Job would replace its pods";
+}
+
+TEST(PodsOfDeletedJobs, AreThoseOfJobsThatThisPlanDeletesBeforeTheirPods) {
+  const JobSetObserved seen = two_running_slices().observed();
+  using enum JobDeletion::Progress;
+  const auto pods_with = [&](JobDeletion::Progress progress) {
+    return pod_names(pods_of_deleted_jobs(pods_of_jobs(), seen.jobs, {.jobs = {{seen.jobs[0], progress}}}));
+  };
+  EXPECT_THAT(pods_with(kOverlap), ElementsAre("train-workers-0-0"));
+  for (const auto progress : {kSuspend, kDelete, kForce, kTerminating}) EXPECT_THAT(pods_with(progress), IsEmpty());
+}
+
+/// The plan after a restart was counted.
+plan::Plan plan_restart(const World& world) {
+  JobSetObserved seen = world.observed();
+  seen.pods_with_teardown_grace = pods_of_jobs();
+  return plan_jobset(seen, {}).value();
+}
+
+TEST(PodsOfDeletedJobs, AreDeletedOnceTheirJobsTerminate) {
+  World world = two_running_slices();
+  world.set("/status/restarts", 1);
+  EXPECT_THAT(names_of(plan_restart(world), plan::ActionKind::kDelete, kPods), IsEmpty())
+      << "their Jobs are deleted first";
+  world.every_job(being_deleted());
+  const plan::Plan plan = plan_restart(world);
+  EXPECT_THAT(plan, plan::Deletes(kPods, {"train-workers-0-0", "train-workers-1-0"}));
+  for (const plan::Stage& stage : plan.stages) {
+    for (const plan::Action& action : stage.actions) {
+      if (action.type != kPods) continue;
+      EXPECT_EQ(action.grace_seconds, 3);
+      EXPECT_EQ(action.preconditions.uid, "uid-of-" + action.key.name);
+      EXPECT_TRUE(action.best_effort) << "otherwise they get their own grace period";
+    }
+  }
+}
+
+TEST(PodsOfDeletedJobs, AreLeftToKubernetesWithoutARestart) {
+  World world = two_running_slices();
+  world.every_job(being_deleted());
+  EXPECT_THAT(names_of(plan_restart(world), plan::ActionKind::kDelete, kPods), IsEmpty()) << "a user deletes the Jobs";
+}
+
+}  // namespace
+}  // namespace tpuslice::jobset
