@@ -17,8 +17,10 @@ using namespace std::chrono_literals;
 
 /// Above that, what the operator keeps from one batch would be counted for the next.
 constexpr double kFreshMib = 64;
-/// Resident memory with which the API server is started again.
+/// Resident memory with which the API server is started again before the next batch.
 constexpr double kMaxApiserverMib = 6144;
+/// Resident memory with which it is killed at once.
+constexpr double kKilledApiserverMib = 10240;
 constexpr int kMaxHalvings = 6;
 
 bool stores(const AttackCase& attack) {
@@ -29,6 +31,34 @@ std::string program_of_this_build() {
   const std::string path = path_with_programs();
   return path.substr(0, path.find(':')) + "/tpu-slice-operator";
 }
+
+/// While it lives, kills the API server if that needs too much memory for this machine. There are objects whose
+/// validation takes the API server itself gigabytes.
+class ApiserverGuard {
+ public:
+  ApiserverGuard(Process* apiserver, Bystanders& others)
+      : thread_([this, apiserver, &others](const std::stop_token& stop) {
+          while (apiserver != nullptr && !stop.stop_requested()) {
+            tpuslice::pause(200ms, stop);
+            if (apiserver->resident_mib().value_or(0) < kKilledApiserverMib) continue;
+            others.pause();
+            killed_ = true;
+            apiserver->kill();
+            return;
+          }
+        }) {}
+
+  /// Ends it. Returns whether it has killed the API server; then the bystanders are paused.
+  bool end() {
+    thread_.request_stop();
+    thread_.join();
+    return killed_;
+  }
+
+ private:
+  bool killed_ = false;  ///< Written by the thread.
+  std::jthread thread_;
+};
 
 }  // namespace
 
@@ -48,6 +78,7 @@ void RunTotals::add(const std::vector<AttackCase>& attacks, const BatchFigures& 
   peak_mib = std::max(peak_mib, figures.peak_mib);
   cpu_seconds += figures.cpu_seconds;
   if (figures.exit_code) ++exits;
+  if (figures.apiserver_killed) ++apiserver_kills;
   left = std::max(left, figures.left);
   const BystanderFigures& others = figures.others;
   admissions.insert(admissions.end(), others.admissions.begin(), others.admissions.end());
@@ -66,8 +97,9 @@ std::string RunTotals::to_string() const {
                      exits, left);
   out += fmt::format("webhook: {} reviews of others answered in {:.1f} ms, p99 {:.1f} ms, slowest {:.0f} ms\n",
                      reviews.size(), percentile(reviews, 0.5), percentile(reviews, 0.99), percentile(reviews, 1));
-  out += fmt::format("API server: {} ConfigMaps of others admitted in {:.0f} ms, p99 {:.0f} ms\n", controls.size(),
-                     percentile(controls, 0.5), percentile(controls, 0.99));
+  out += fmt::format(
+      "API server: {} ConfigMaps of others admitted in {:.0f} ms, p99 {:.0f} ms; killed above {:.0f} MiB: {}\n",
+      controls.size(), percentile(controls, 0.5), percentile(controls, 0.99), kKilledApiserverMib, apiserver_kills);
   out += fmt::format(
       "others: {} pods admitted in {:.0f} ms, p99 {:.0f} ms, {} refused; {} JobSets in {:.0f} ms, slowest {:.0f} ms, "
       "{} delayed",
@@ -105,10 +137,14 @@ void AttackRun::refresh() {
 }
 
 void AttackRun::refresh_apiserver() {
-  const Process* const apiserver = plane_->plane().process("kube-apiserver");
+  Process* const apiserver = plane_->plane().process("kube-apiserver");
   if (apiserver == nullptr || apiserver->resident_mib().value_or(0) < kMaxApiserverMib) return;
   others_->pause();
-  plane_->plane().kill_apiserver();
+  apiserver->kill();
+  start_apiserver();
+}
+
+void AttackRun::start_apiserver() {
   const Status started = plane_->plane().start_apiserver();
   if (!started) fmt::print("the API server does not start: {}\n", started.error().message());
   static_cast<void>(eventually(
@@ -128,6 +164,7 @@ BatchFigures AttackRun::run(const std::vector<AttackCase>& attacks) {
   std::ofstream(fmt::format("/proc/{}/clear_refs", op.pid())) << "5";
   const double before = op.cpu_seconds().value_or(0);
   BatchFigures figures;
+  ApiserverGuard guard(plane_->plane().process("kube-apiserver"), *others_);
   for (std::size_t i = 0; i < attacks.size() && op.running(); ++i) {
     const Status sent = sender_->send(attacks[i], static_cast<int>(i));
     if (!sent) fmt::print("{}\n", sent.error().message());
@@ -139,6 +176,11 @@ BatchFigures AttackRun::run(const std::vector<AttackCase>& attacks) {
   figures.answers = sender_->take_answers();
   figures.left = sender_->clean_up();
   figures.others = others_->take();
+  figures.apiserver_killed = guard.end();
+  if (figures.apiserver_killed) {
+    figures.others = {};
+    start_apiserver();
+  }
   if (!op.running()) figures.exit_code = op.exit_code();
   totals_.add(attacks, figures);
   return figures;

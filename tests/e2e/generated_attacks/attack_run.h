@@ -25,6 +25,7 @@ struct BatchFigures {
   std::optional<int> exit_code;  ///< The operator has exited.
   std::map<std::string, int> answers;
   std::size_t left = 0;  ///< Objects that could not be deleted.
+  bool apiserver_killed = false;  ///< It needed too much memory itself; then `others` is empty.
   BystanderFigures others;
 
   /// Which limit was exceeded; empty if none was.
@@ -41,6 +42,7 @@ struct RunTotals {
   double peak_mib = 0;
   double cpu_seconds = 0;
   int exits = 0;
+  int apiserver_kills = 0;
   std::size_t left = 0;
   std::vector<double> admissions;
   std::vector<double> controls;
@@ -79,6 +81,8 @@ class AttackRun {
   /// Starts the API server again if it uses too much memory: its watch caches keep the last large objects of each type,
   /// and a long run would take all memory of the machine.
   void refresh_apiserver();
+  /// After it was killed and the bystanders paused.
+  void start_apiserver();
   [[nodiscard]] bool has_problem(const std::vector<AttackCase>& attacks);
   void drop_mutations(AttackCase& attack);
   void shorten(AttackCase& attack);
