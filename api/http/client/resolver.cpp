@@ -9,7 +9,7 @@
 namespace tpuslice::http {
 namespace {
 
-/// More than an operator has servers.
+/// An operator has fewer servers.
 constexpr std::size_t kMaxLookups = 16;
 
 Result<Addresses> ask_system(const std::string& host, std::uint16_t port, int flags) {

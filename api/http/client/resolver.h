@@ -32,10 +32,10 @@ using Addresses = std::vector<Address>;
 /// wait for, each within its deadline.
 class Resolver {
  public:
-  /// May block, and runs on several threads.
+  /// The function may block, and is called by several threads.
   using LookUp = std::function<Result<Addresses>(const std::string& host, std::uint16_t port)>;
 
-  /// At most `max_lookups` run at a time; callers wait for the others to end.
+  /// At most `max_lookups` run at a time; further callers wait until one has ended.
   Resolver(LookUp look_up, std::size_t max_lookups);
 
   /// Errors: those of the lookup; Unavailable if no thread can be started; Timeout; Cancelled.
