@@ -7,13 +7,10 @@
 namespace tpuslice {
 namespace {
 
-constexpr std::string_view kExceptionReason = "Exception";
 constexpr Duration kExceptionLogInterval = std::chrono::minutes(1);
 constexpr Duration kRestartAfterException = std::chrono::seconds(1);
 
 }  // namespace
-
-bool is_exception(const Error& error) { return error.reason() == kExceptionReason; }
 
 ExceptionBarrier::ExceptionBarrier(std::string where, Metrics& metrics, const Clock& clock, Logger log)
     : where_(std::move(where)),
@@ -37,7 +34,7 @@ Error ExceptionBarrier::caught(std::string_view what) const {
   if (now >= due && next_log_.compare_exchange_strong(due, now + kExceptionLogInterval)) {
     log_.error("exception", {{"where", where_}, {"error", what}});
   }
-  return Error::internal("{}: exception: {}", where_, what).with_reason(std::string(kExceptionReason));
+  return Error::defect("{}: exception: {}", where_, what);
 }
 
 }  // namespace tpuslice

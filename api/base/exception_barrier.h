@@ -2,7 +2,7 @@
 // process: every replica watches the same objects, so all of them would end, again after each restart.
 //
 //   const ExceptionBarrier barrier("watch", metrics, clock, log);
-//   const Status staged = barrier.run([&] { return sink.stage(object); });  // is_exception() if stage() threw
+//   const Status staged = barrier.run([&] { return sink.stage(object); });  // kDefect if stage() threw
 //   barrier.keep_running(stop, [&] { recorder.run(stop); });                // the main function of a thread
 #pragma once
 
@@ -21,9 +21,6 @@
 
 namespace tpuslice {
 
-/// True for the error that an ExceptionBarrier makes of an exception.
-[[nodiscard]] bool is_exception(const Error& error);
-
 namespace internal {
 
 template <typename T>
@@ -37,13 +34,13 @@ struct ResultOf<Result<T>> {
 
 }  // namespace internal
 
-/// Thread-safe. Counts all exceptions in tpuslice_exceptions_total, and logs at most one a minute.
+/// Thread-safe. Counts each exception that it catches in tpuslice_exceptions_total, and logs at most one a minute.
 class ExceptionBarrier {
  public:
   /// `where` is a label of the metric, so it comes from a fixed set. `metrics` and `clock` outlive it.
   ExceptionBarrier(std::string where, Metrics& metrics, const Clock& clock, Logger log);
 
-  /// What `work` returns, as a Result. Errors also: Internal if it threw; then is_exception().
+  /// What `work` returns, as a Result. Errors also: Defect if it threw.
   template <typename Work>
   auto run(Work&& work) const -> typename internal::ResultOf<std::invoke_result_t<Work>>::Type {
     try {

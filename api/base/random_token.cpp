@@ -12,7 +12,7 @@ namespace tpuslice {
 Result<std::string> random_token() {
   std::string bytes(32, '\0');
   if (getentropy(bytes.data(), bytes.size()) != 0) {
-    return Error::internal("a random token cannot be made: {}", std::strerror(errno));
+    return Error::unavailable("a random token cannot be made: {}", std::strerror(errno));
   }
   return encode_base64(bytes);
 }

@@ -9,7 +9,7 @@ namespace tpuslice {
 
 /// 32 bytes of the kernel's generator, as base64.
 ///
-/// Errors: Internal if the kernel has no generator.
+/// Errors: Unavailable if the kernel has no generator.
 [[nodiscard]] Result<std::string> random_token();
 
 }  // namespace tpuslice

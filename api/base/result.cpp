@@ -34,6 +34,8 @@ std::string_view to_string(ErrorCode code) {
       return "Unsupported";
     case ErrorCode::kInternal:
       return "Internal";
+    case ErrorCode::kDefect:
+      return "Defect";
   }
   return "Unknown";
 }

@@ -40,10 +40,11 @@ enum class ErrorCode {
   kTooManyRequests,  ///< 429: wait `retry_after`.
   kTimeout,          ///< A deadline passed; whether the server acted is unknown. Also HTTP 504.
   kCancelled,        ///< We were asked to stop.
-  kUnavailable,      ///< No connection, or 5xx; whether the server acted is unknown.
+  kUnavailable,      ///< No connection, or 5xx; whether the server acted is unknown. Also a system call that failed.
   kResponseTooLong,  ///< The response is longer than a limit: ask for less.
   kUnsupported,      ///< Valid, but not implemented by this program.
   kInternal,         ///< A peer broke its contract.
+  kDefect,           ///< A bug of this program: an exception, or a case that cannot occur.
 };
 
 /// "NotFound", "Conflict", ... as printed in logs and metrics.
@@ -76,6 +77,10 @@ class [[nodiscard]] Error {
   template <typename... Args>
   static Error internal(fmt::format_string<Args...> format, Args&&... args) {
     return make(ErrorCode::kInternal, format, fmt::make_format_args(args...));
+  }
+  template <typename... Args>
+  static Error defect(fmt::format_string<Args...> format, Args&&... args) {
+    return make(ErrorCode::kDefect, format, fmt::make_format_args(args...));
   }
   /// Any code.
   template <typename... Args>

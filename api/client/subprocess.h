@@ -23,8 +23,8 @@ struct SubprocessOutput {
   std::string err;  ///< What fits in 4 KiB.
 };
 
-/// Errors: NotFound if there is no such program; Timeout, and its process group is killed; Internal if it prints more
-/// than 1 MiB.
+/// Errors: NotFound if there is no such program; Unavailable if the system cannot start it; Timeout, and its process
+/// group is killed; Internal if it prints more than 1 MiB.
 [[nodiscard]] Result<SubprocessOutput> run_subprocess(const Subprocess& process);
 
 }  // namespace tpuslice::client

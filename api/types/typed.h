@@ -15,6 +15,10 @@ namespace tpuslice {
 /// changed object is assigned, and its spec is read again.
 template <typename Spec>
 class Typed {
+  static_assert(
+      !requires(Object temporary) { Spec::read(std::move(temporary)); },
+      "delete the overload for temporaries, from which the spec would borrow");
+
  public:
   Typed() : Typed(Object()) {}
   Typed(Object object)  // NOLINT(google-explicit-constructor)

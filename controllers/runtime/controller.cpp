@@ -1,7 +1,6 @@
 #include "controllers/runtime/controller.h"
 
 #include <algorithm>
-#include <exception>
 #include <set>
 #include <utility>
 
@@ -173,12 +172,10 @@ void Controller::reconcile(const ObjectKey& key, Instant now, const std::stop_to
 
 Result<plan::Plan> Controller::plan(const plan::ReconcileInput& input) const {
   // An exception for one object must not stop the others.
-  try {
-    return reconciler_->plan(input);
-  } catch (const std::exception& thrown) {
-    metrics_.panics.increment();
-    return Error::internal("{} {}: planning threw: {}", reconciler_->name(), input.key.to_string(), thrown.what());
-  }
+  Result<plan::Plan> planned = barrier_.run([&] { return reconciler_->plan(input); });
+  if (planned || planned.error().code() != ErrorCode::kDefect) return planned;
+  metrics_.panics.increment();
+  return planned.error().within(fmt::format("{} {}", reconciler_->name(), input.key.to_string()));
 }
 
 void Controller::measure(const plan::Plan& plan, const ExecutionReport& report) const {

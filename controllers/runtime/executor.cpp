@@ -137,8 +137,8 @@ std::vector<EventsReport> ExecutionReport::events(const plan::Plan& plan) const 
 bool ExecutionReport::cut_short() const { return error && !is_failure(*error); }
 
 Executor::Executor(client::Reader& reader, client::Writer& writer, Parallel& parallel, EventSink& events,
-                   ExecutorOptions options)
-    : reader_(reader), writer_(writer), parallel_(parallel), events_(events), options_(options) {}
+                   const ExceptionBarrier& barrier, ExecutorOptions options)
+    : reader_(reader), writer_(writer), parallel_(parallel), events_(events), barrier_(barrier), options_(options) {}
 
 ExecutionReport Executor::apply(const plan::Plan& plan, const Target& target, const std::stop_token& stop) const {
   ExecutionReport report;
@@ -201,11 +201,8 @@ void Executor::run_stage(const plan::Stage& stage, std::vector<ActionReport>& re
 
 ActionReport Executor::run(const plan::Action& action, const std::stop_token& stop) const {
   // Bodies are made here, from specs of users. An exception for one object must not stop the others.
-  try {
-    return run_kind(action, stop);
-  } catch (const std::exception& thrown) {
-    return failed(Error::internal("{}: threw: {}", describe(action), thrown.what()));
-  }
+  Result<ActionReport> report = barrier_.run([&] { return run_kind(action, stop); });
+  return report ? *std::move(report) : failed(report.error().within(describe(action)));
 }
 
 ActionReport Executor::run_kind(const plan::Action& action, const std::stop_token& stop) const {
@@ -217,7 +214,7 @@ ActionReport Executor::run_kind(const plan::Action& action, const std::stop_toke
     case plan::ActionKind::kDelete:
       return run_delete(action, stop);
   }
-  return failed(Error::internal("{}: unknown kind of action", describe(action)));
+  return failed(Error::defect("{}: unknown kind of action", describe(action)));
 }
 
 ActionReport Executor::run_create(const plan::Action& action, const std::stop_token& stop) const {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "api/base/exception_barrier.h"
 #include "api/client/client.h"
 #include "controllers/plan/plan.h"
 #include "controllers/plan/reconciler.h"
@@ -91,7 +92,7 @@ struct ExecutorOptions {
 class Executor {
  public:
   Executor(client::Reader& reader, client::Writer& writer, Parallel& parallel, EventSink& events,
-           ExecutorOptions options = {});
+           const ExceptionBarrier& barrier, ExecutorOptions options = {});
 
   // NOLINTNEXTLINE(modernize-use-nodiscard): called for what it writes
   ExecutionReport apply(const plan::Plan& plan, const Target& target, const std::stop_token& stop) const;
@@ -117,6 +118,7 @@ class Executor {
   client::Writer& writer_;
   Parallel& parallel_;
   EventSink& events_;
+  const ExceptionBarrier& barrier_;
   const ExecutorOptions options_;
 };
 

@@ -185,6 +185,7 @@ class Manager {
   EventRecorder events_;
   const std::unique_ptr<Parallel> parallel_;
   FencedWriter plan_writer_;  ///< For plans. The lease, and events about completed writes, use api_'s writer.
+  const ExceptionBarrier executor_barrier_;
   const Executor executor_;
   std::unique_ptr<LeaderElector> elector_;  ///< Null without election.
   UpstreamControllers upstream_;

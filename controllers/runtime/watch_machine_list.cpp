@@ -50,7 +50,7 @@ void WatchMachine::stage(std::string_view object) {
     return;
   }
   // Without it the object would be gone after the list. An object has its metadata, too.
-  if (is_exception(staged.error())) (void)barrier_.run([&] { return sink_->stage_metadata(object); });
+  if (staged.error().code() == ErrorCode::kDefect) (void)barrier_.run([&] { return sink_->stage_metadata(object); });
   quarantine(key_in(object), object, staged.error());
 }
 

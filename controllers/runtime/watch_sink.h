@@ -166,7 +166,7 @@ class StoreSink final : public WatchSink {
   template <typename Decode>
   [[nodiscard]] Result<View> shielded(Decode decode) const {
     Result<View> view = run_behind(store_.barrier(), decode);
-    if (view || !is_exception(view.error())) return view;
+    if (view || view.error().code() != ErrorCode::kDefect) return view;
     return Error::invalid_argument("decoding threw: {}", view.error().message());
   }
   [[nodiscard]] static bool is_minimal(const View& view) {

@@ -17,7 +17,7 @@ Result<std::unique_ptr<Calls>> Calls::make(const std::shared_ptr<Connector>& con
   ContextPtr context;
   if (connector->server.tls()) {
     context.reset(SSL_CTX_new(TLS_client_method()));
-    if (!context) return Error::internal("no TLS: {}", openssl_error());
+    if (!context) return Error::unavailable("no TLS: {}", openssl_error());
     SSL_CTX_set_mode(context.get(),
                      SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER | SSL_MODE_RELEASE_BUFFERS);
     if (!connector->options.insecure_skip_verify) SSL_CTX_set_verify(context.get(), SSL_VERIFY_PEER, nullptr);

@@ -7,6 +7,7 @@
 
 #include "api/http/client/answer_head.h"
 #include "api/http/client/gunzip.h"
+#include "api/http/client/resolver.h"
 #include "api/http/client/tunnel.h"
 
 namespace tpuslice::http {

@@ -91,7 +91,7 @@ class NetworkTransport final : public Transport {
     } catch (const std::bad_alloc&) {
       return Error::unavailable("request not sent: out of memory");
     } catch (const std::exception& problem) {
-      return Error::internal("request not sent: {}", problem.what());
+      return Error::defect("request not sent: {}", problem.what());
     }
   }
 

@@ -1,14 +1,12 @@
 #include "api/http/client/socket.h"
 
-#include <netdb.h>
 #include <openssl/err.h>
 #include <poll.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
-#include <thread>
 #include <utility>
 
 #include <boost/asio/error.hpp>
@@ -27,52 +25,7 @@ Socket::ErrorCode system_error(int number) {
 }
 Socket::ErrorCode timed_out() { return errc::make_error_code(errc::timed_out); }
 
-Result<std::vector<Address>> look_up(const std::string& host, std::uint16_t port, int flags) {
-  addrinfo hints{};
-  hints.ai_socktype = SOCK_STREAM;
-  hints.ai_flags = flags;
-  addrinfo* found = nullptr;
-  const int problem = getaddrinfo(host.c_str(), std::to_string(port).c_str(), &hints, &found);
-  if (problem != 0) return Error::unavailable("host {}: {}", host, gai_strerror(problem));
-  std::vector<Address> out;
-  for (const addrinfo* each = found; each != nullptr; each = each->ai_next) {
-    Address address;
-    std::memcpy(&address.storage, each->ai_addr, each->ai_addrlen);
-    address.size = each->ai_addrlen;
-    out.push_back(address);
-  }
-  freeaddrinfo(found);
-  return out;
-}
-
-/// The result of a thread that resolves a name. Shared by that thread and its caller.
-struct Lookup {
-  Mutex mutex;
-  ConditionVariable changed;
-  std::optional<Result<std::vector<Address>>> found TPUSLICE_GUARDED_BY(mutex);
-};
-
 }  // namespace
-
-Result<std::vector<Address>> resolve(const std::string& host, std::uint16_t port, Instant until,
-                                     const std::stop_token& stop) {
-  if (auto numeric = look_up(host, port, AI_NUMERICHOST | AI_NUMERICSERV)) return numeric;
-  // The system's resolver cannot be cancelled; it times out after some seconds by its own configuration. The thread
-  // owns all that it uses, so it may outlive its caller, and the process may end meanwhile.
-  const auto lookup = std::make_shared<Lookup>();
-  std::thread([lookup, host, port] {
-    auto found = look_up(host, port, AI_ADDRCONFIG | AI_NUMERICSERV);
-    const MutexLock lock(lookup->mutex);
-    lookup->found = std::move(found);
-    lookup->changed.notify_all();
-  }).detach();
-  const MutexLock lock(lookup->mutex);
-  lookup->changed.wait_for(lookup->mutex, stop, until - RealClock().now(),
-                           [&]() TPUSLICE_REQUIRES(lookup->mutex) { return lookup->found.has_value(); });
-  if (lookup->found) return *std::move(lookup->found);
-  if (stop.stop_requested()) return Error::of(ErrorCode::kCancelled, "cancelled");
-  return Error::of(ErrorCode::kTimeout, "the name {} is not resolved in time", host);
-}
 
 Socket::~Socket() {
   if (drops_unsent_ && fd_ >= 0) {

@@ -5,33 +5,21 @@
 #pragma once
 
 #include <openssl/ssl.h>
-#include <sys/socket.h>
 
 #include <memory>
 #include <string>
-#include <vector>
 
 #include <boost/asio/buffer.hpp>
 #include <boost/system/system_error.hpp>
 
 #include "api/base/clock.h"
 #include "api/base/mutex.h"
-#include "api/base/result.h"
+#include "api/http/client/resolver.h"
 #include "api/http/tls/openssl.h"
 
 namespace tpuslice::http {
 
 using SslPtr = std::unique_ptr<SSL, OpensslFree<SSL_free>>;
-
-/// The host and port to connect to.
-struct Address {
-  sockaddr_storage storage{};
-  socklen_t size = 0;
-};
-
-/// The addresses of a host, in the order in which to try them. Errors: Unavailable; Timeout; Cancelled.
-[[nodiscard]] Result<std::vector<Address>> resolve(const std::string& host, std::uint16_t port, Instant until,
-                                                   const std::stop_token& stop);
 
 /// A SyncStream of Boost.Beast. Errors of its operations: timed_out at the end of a wait, eof where the other side has
 /// ended the connection properly, and those of the system.

@@ -24,7 +24,7 @@ namespace tpuslice::http {
   try {
     return source.read(wait, stop);
   } catch (const std::exception& problem) {
-    return Error::internal("stream: {}", problem.what());
+    return Error::defect("stream: {}", problem.what());
   }
 }
 

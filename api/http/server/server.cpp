@@ -49,7 +49,8 @@ Result<std::shared_ptr<asio::ssl::context>> make_tls(const Identity& identity, c
   SSL_CTX* native = context->native_handle();
   RETURN_IF_ERROR(require_modern_tls(native));
   configure_server_sockets(native);
-  if (SSL_CTX_set_cipher_list(native, kTls12Ciphers) != 1) return Error::internal("TLS has none of {}", kTls12Ciphers);
+  if (SSL_CTX_set_cipher_list(native, kTls12Ciphers) != 1)
+    return Error::unavailable("TLS has none of {}", kTls12Ciphers);
   RETURN_IF_ERROR(use_identity(native, identity));
   if (!client_ca.empty()) {
     if (Status asked = ask_for_client_certificate(native, client_ca); !asked) return asked.error().within("client CA");

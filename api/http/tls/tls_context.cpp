@@ -55,7 +55,7 @@ Status trust_only(SSL_CTX* context, std::string_view pem) {
 
 Status require_modern_tls(SSL_CTX* context) {
   if (SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION) != 1) {
-    return Error::internal("TLS 1.2 cannot be required: {}", openssl_error());
+    return Error::unavailable("TLS 1.2 cannot be required: {}", openssl_error());
   }
   SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
   return {};

@@ -20,7 +20,7 @@ std::time_t unix_seconds(Timestamp time) {
 Status set_serial(X509* certificate) {
   std::array<unsigned char, 16> bytes{};
   if (RAND_bytes(bytes.data(), static_cast<int>(bytes.size())) != 1) {
-    return Error::internal("no random numbers: {}", openssl_error());
+    return Error::unavailable("no random numbers: {}", openssl_error());
   }
   bytes[0] &= 0x7fU;  // A serial number is positive.
   bytes[0] |= 0x40U;  // All have one length.
@@ -77,7 +77,7 @@ Result<Draft> draft(const Validity& validity) {
                                    format_rfc3339(validity.not_after), format_rfc3339(validity.not_before));
   }
   Draft out{X509Ptr(X509_new()), KeyPtr(EVP_EC_gen("P-256"))};
-  if (!out.certificate || !out.key) return Error::internal("no key can be generated: {}", openssl_error());
+  if (!out.certificate || !out.key) return Error::unavailable("no key can be generated: {}", openssl_error());
   X509* certificate = out.certificate.get();
   X509_set_version(certificate, kVersion3);
   RETURN_IF_ERROR(set_serial(certificate));

@@ -110,6 +110,9 @@ struct JobSetSpec {
   static JobSetSpec read(const Object& jobset);
   /// Reads a JobSet, without the owner reference.
   static JobSetSpec read(const Json& jobset);
+  // It would borrow from a temporary.
+  static JobSetSpec read(const Json&&) = delete;
+  static JobSetSpec read(const Object&&) = delete;
 
   [[nodiscard]] bool managed_by_other() const;
   /// Null if there is no replicated job of that name.

@@ -36,6 +36,8 @@ struct GroupTemplate {
 
   /// Reads a LeaderWorkerSet, or the data of one of its revisions.
   static GroupTemplate read(const Json& set);
+  // It would borrow from a temporary.
+  static GroupTemplate read(const Json&&) = delete;
 
   [[nodiscard]] int workers() const { return size - 1; }
   [[nodiscard]] bool has_leader_template() const { return leader != worker; }
@@ -75,6 +77,9 @@ struct LeaderWorkerSetSpec {
 
   static LeaderWorkerSetSpec read(const Json& set);
   static LeaderWorkerSetSpec read(const Object& set) { return read(set.json()); }
+  // It would borrow from a temporary.
+  static LeaderWorkerSetSpec read(const Json&&) = delete;
+  static LeaderWorkerSetSpec read(const Object&&) = delete;
 };
 
 /// "serve-3": name of a leader, its worker set and its service.

@@ -109,6 +109,9 @@ struct RayClusterSpec {
   /// Never fails: members of the wrong type count as absent; validation refuses them.
   static RayClusterSpec read(const Json& cluster);
   static RayClusterSpec read(const Object& cluster) { return read(cluster.json()); }
+  // It would borrow from a temporary.
+  static RayClusterSpec read(const Json&&) = delete;
+  static RayClusterSpec read(const Object&&) = delete;
 };
 
 }  // namespace tpuslice::raycluster

@@ -81,6 +81,9 @@ struct RayJobSpec {
   /// Never fails: members of the wrong type count as absent; validation refuses them.
   static RayJobSpec read(const Json& job);
   static RayJobSpec read(const Object& job) { return read(job.json()); }
+  // It would borrow from a temporary.
+  static RayJobSpec read(const Json&&) = delete;
+  static RayJobSpec read(const Object&&) = delete;
 };
 
 }  // namespace tpuslice::rayjob

@@ -55,6 +55,8 @@ struct RayServiceSpec {
 
   /// Never fails: members of the wrong type count as absent; validation refuses them.
   static RayServiceSpec read(const Object& service);
+  // It would borrow from a temporary.
+  static RayServiceSpec read(const Object&&) = delete;
 };
 
 }  // namespace tpuslice::rayservice

@@ -22,6 +22,9 @@ struct FleetSpec {
   static FleetSpec read(const Object& fleet);
   /// Reads a Fleet, without the owner reference.
   static FleetSpec read(const Json& fleet);
+  // It would borrow from a temporary.
+  static FleetSpec read(const Json&&) = delete;
+  static FleetSpec read(const Object&&) = delete;
 };
 
 /// One pod of a Fleet.

@@ -67,6 +67,7 @@ TEST(Error, KeepsItsDetailsWhenContextIsAdded) {
 TEST(ErrorCode, HasANameForEach) {
   EXPECT_EQ(to_string(ErrorCode::kInvalidArgument), "InvalidArgument");
   EXPECT_EQ(to_string(ErrorCode::kInternal), "Internal");
+  EXPECT_EQ(to_string(ErrorCode::kDefect), "Defect");
 }
 
 TEST(ResultDeathTest, AbortsWhenAnAbsentValueOrErrorIsRead) {

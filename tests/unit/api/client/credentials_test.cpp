@@ -149,6 +149,12 @@ TEST_F(CredentialsTest, ErrorsOfMissingPluginsHaveTheInstallHint) {
   EXPECT_THAT(missing, IsError(ErrorCode::kUnauthorized, AllOf(HasSubstr("no such program"), HasSubstr("install it"))));
 }
 
+TEST_F(CredentialsTest, ErrorsOfPluginsThatCannotBeStartedAreTransient) {
+  ClientConfig config = plugin("");
+  config.exec->command = "/dev/null";
+  EXPECT_THAT(run_exec_plugin(config, kDeadline), IsError(ErrorCode::kUnavailable, HasSubstr("cannot be started")));
+}
+
 TEST_F(CredentialsTest, PluginsAreKilledAtTheDeadline) {
   const auto hung = run_exec_plugin(plugin("cat /dev/zero > /dev/null"), std::chrono::milliseconds(200));
   EXPECT_THAT(hung, IsError(ErrorCode::kTimeout));

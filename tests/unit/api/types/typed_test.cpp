@@ -12,6 +12,7 @@ struct ColorSpec {
   const Json* color = nullptr;  // Borrowed.
 
   static ColorSpec read(const Object& object) { return {find_set(object.json(), {"spec", "color"})}; }
+  static ColorSpec read(const Object&&) = delete;
 };
 
 Object colored(const char* color) {

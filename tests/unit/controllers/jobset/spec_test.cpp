@@ -183,9 +183,9 @@ TEST(JobSetSpec, CountsJobsInTotalAndByGroup) {
 class OddSpecs : public testing::TestWithParam<const char*> {};
 
 TEST_P(OddSpecs, AreReadWithoutException) {
-  const Json json = Json::parse(GetParam());
-  EXPECT_NO_THROW((void)JobSetSpec::read(Object(json)));
-  EXPECT_NO_THROW((void)JobSetStatus::read(Object(json)));
+  const Object object(Json::parse(GetParam()));
+  EXPECT_NO_THROW((void)JobSetSpec::read(object));
+  EXPECT_NO_THROW((void)JobSetStatus::read(object));
 }
 
 INSTANTIATE_TEST_SUITE_P(

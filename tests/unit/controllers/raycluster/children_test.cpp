@@ -176,7 +176,8 @@ TEST(ChildKeys, AreThoseOfTheDesiredChildren) {
     EXPECT_EQ(keys, desired);
     EXPECT_THAT(keys, SizeIs(*account == '\0' ? 4 : 3));
   }
-  EXPECT_THAT(child_keys(RayClusterSpec::read(Object(tutorial_cluster()))), IsEmpty());
+  const Json tutorial = tutorial_cluster();
+  EXPECT_THAT(child_keys(RayClusterSpec::read(tutorial)), IsEmpty());
 }
 
 }  // namespace

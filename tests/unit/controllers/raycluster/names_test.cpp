@@ -84,7 +84,8 @@ TEST(Names, OfTwoAttemptsDiffer) {
 }
 
 TEST(Names, WithAnAttemptBeyondTheHighestAreNotOurs) {
-  const RayClusterSpec spec = RayClusterSpec::read(Object(tutorial_cluster()));
+  const Json cluster = tutorial_cluster();
+  const RayClusterSpec spec = RayClusterSpec::read(cluster);
   const auto parse = [&](int attempt) {
     return parse_worker_pod_name(spec, "g", worker_pod_name(spec, "g", {1, 2, attempt}));
   };

@@ -302,7 +302,7 @@ void World::end_sidecar(const std::string& reason, bool with_ray) {
   head["status"]["containerStatuses"] = Json::array({ended(std::string(kSubmitterContainer), reason)});
   if (with_ray) {
     head["status"]["containerStatuses"].push_back(
-        ended(raycluster::RayClusterSpec::read(Object(cluster_)).head.ray_container(), "OOMKilled"));
+        ended(raycluster::RayClusterSpec::read(cluster_).head.ray_container(), "OOMKilled"));
   }
 }
 

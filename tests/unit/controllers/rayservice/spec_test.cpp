@@ -35,11 +35,11 @@ TEST(RayServiceSpec, MembersOfTheWrongTypeCountAsAbsent) {
 }
 
 TEST(RayServiceSpec, IsManagedByOthersOnlyIfItNamesThem) {
-  Json json = a_service();
-  json["spec"]["managedBy"] = "ray.io/kuberay-operator";
-  EXPECT_FALSE(RayServiceSpec::read(Object(json)).managed_by_other());
-  json["spec"]["managedBy"] = "kueue.x-k8s.io/multikueue";
-  EXPECT_TRUE(RayServiceSpec::read(Object(json)).managed_by_other());
+  Object service(a_service());
+  service.mutable_json()["spec"]["managedBy"] = "ray.io/kuberay-operator";
+  EXPECT_FALSE(RayServiceSpec::read(service).managed_by_other());
+  service.mutable_json()["spec"]["managedBy"] = "kueue.x-k8s.io/multikueue";
+  EXPECT_TRUE(RayServiceSpec::read(service).managed_by_other());
 }
 
 TEST(InitializingTimeout, IsAGoDurationOrSeconds) {

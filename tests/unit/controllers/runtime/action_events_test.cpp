@@ -64,7 +64,10 @@ class ActionEventsTest : public ::testing::Test {
   FakeApi api_;
   EventTexts events_;
   InlineParallel parallel_;
-  Executor executor_{api_, api_, parallel_, events_};
+  FakeClock clock_;
+  Metrics metrics_;
+  const ExceptionBarrier barrier_{"executor", metrics_, clock_, Logger()};
+  Executor executor_{api_, api_, parallel_, events_, barrier_};
   Object owner_;
   ExecutionReport report_;
 };

@@ -71,7 +71,8 @@ class ControllerTest : public ::testing::Test {
   FakeApi api_;
   NoEvents events_;
   InlineParallel parallel_;
-  Executor executor_{api_, api_, parallel_, events_};
+  const ExceptionBarrier barrier_{"executor", metrics_, clock_, Logger()};
+  Executor executor_{api_, api_, parallel_, events_, barrier_};
   ObjectStore widgets_{kWidgets};
   PodStore pods_{kPods};
   WidgetReconciler* reconciler_ = nullptr;
@@ -536,7 +537,7 @@ TEST_F(ControllerTest, SurvivesAnExceptionOutsideOfThePlan) {
     int records = 0;
   };
   ThrowingEvents events;
-  const Executor executor(api_, api_, parallel_, events);
+  const Executor executor(api_, api_, parallel_, events, barrier_);
   Controller controller(std::make_unique<WidgetReconciler>(widgets_, pods_), {},
                         {executor, clock_, metrics_, Logger()});
   controller.watches(widgets_);
@@ -553,7 +554,8 @@ TEST_F(ControllerTest, SurvivesAReconcilerThatThrows) {
   show_widget({{"throw", true}});
   settle();
   EXPECT_EQ(controller_metrics(metrics_, "widget").panics.value(), 1);
-  EXPECT_THAT(lines("reconcile failed"), SizeIs(1));
+  EXPECT_EQ(metrics_.counter("tpuslice_exceptions_total", "", {{"where", "controller"}}).value(), 1);
+  EXPECT_THAT(lines("reconcile failed"), ElementsAre(HasSubstr("Defect")));
   EXPECT_LT(controller_->next_due(), kNever);
 }
 

@@ -69,7 +69,10 @@ class ExecutorStages : public ::testing::Test {
   ApiWithPatchTypes api_;
   EventReasons events_;
   InlineParallel parallel_;
-  Executor executor_{api_, api_, parallel_, events_};
+  FakeClock clock_;
+  Metrics metrics_;
+  const ExceptionBarrier barrier_{"executor", metrics_, clock_, Logger()};
+  Executor executor_{api_, api_, parallel_, events_, barrier_};
   Object owner_;
   plan::Plan plan_;
 };

@@ -16,6 +16,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
+using ::testing::StartsWith;
 
 /// Records the size and limit of every batch.
 class CountingParallel final : public Parallel {
@@ -53,7 +54,10 @@ class ExecutorTest : public ::testing::Test {
   FakeApi api_;
   EventTexts events_;
   CountingParallel parallel_;
-  Executor executor_{api_, api_, parallel_, events_};
+  FakeClock clock_;
+  Metrics metrics_;
+  const ExceptionBarrier barrier_{"executor", metrics_, clock_, Logger()};
+  Executor executor_{api_, api_, parallel_, events_, barrier_};
   Object owner_;
 };
 
@@ -136,7 +140,9 @@ TEST_F(ExecutorTest, ReportsABodyThatThrows) {
     return text;
   })}}}));
   ASSERT_TRUE(report.error.has_value());
-  EXPECT_THAT(report.error->message(), ::testing::HasSubstr("threw"));
+  EXPECT_EQ(report.error->code(), ErrorCode::kDefect);
+  EXPECT_THAT(report.error->message(), StartsWith("pods default/a: executor: exception: "));
+  EXPECT_EQ(metrics_.counter("tpuslice_exceptions_total", "", {{"where", "executor"}}).value(), 1);
 }
 
 TEST_F(ExecutorTest, StopsAStageWhenItsFirstCreateFails) {

@@ -83,7 +83,8 @@ class KeyReportTest : public ::testing::Test {
   FakeApi api_;
   NoEvents events_;
   InlineParallel parallel_;
-  Executor executor_{api_, api_, parallel_, events_};
+  const ExceptionBarrier barrier_{"executor", metrics_, clock_, Logger()};
+  Executor executor_{api_, api_, parallel_, events_, barrier_};
   ObjectStore widgets_{kWidgets};
   PodStore pods_{kPods};
   Controller controller_{std::make_unique<WidgetReconciler>(widgets_, pods_), ControllerOptions{},
@@ -121,7 +122,7 @@ TEST_F(KeyReportTest, HasTheLastErrorAndTheNextRetry) {
 TEST_F(KeyReportTest, SaysWhyPlanningFailed) {
   show_widget("w", {{"throw", true}});
   ASSERT_TRUE(controller_.step(clock_.now(), {}));
-  EXPECT_THAT(only_report().last_plan->error, HasSubstr("planning threw: reconciler bug"));
+  EXPECT_THAT(only_report().last_plan->error, HasSubstr("widget default/w: controller: exception: reconciler bug"));
 }
 
 TEST_F(KeyReportTest, HasKeysThatWaitToBePlanned) {

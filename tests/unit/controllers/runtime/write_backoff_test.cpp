@@ -105,7 +105,8 @@ class WriteBackoffTest : public ::testing::Test {
   FakeApi api_;
   NoEvents events_;
   InlineParallel parallel_;
-  Executor executor_{api_, api_, parallel_, events_};
+  const ExceptionBarrier barrier_{"executor", metrics_, clock_, Logger()};
+  Executor executor_{api_, api_, parallel_, events_, barrier_};
   PodStore pods_{kPods};
   const std::shared_ptr<WriteBackoff> backoff_ = std::make_shared<WriteBackoff>();
   std::unique_ptr<Controller> controller_;
