@@ -12,6 +12,7 @@
 #include "cmd/tpu-slice-operator/upstream.h"
 #include "controllers/placement/placement_controller.h"
 #include "controllers/slice/slice_controller.h"
+#include "tpu/chips.h"
 
 namespace tpuslice {
 namespace {
@@ -35,6 +36,7 @@ runtime::ManagerOptions manager_options(const OperatorOptions& options, const Op
       static_cast<std::size_t>(std::max(in_flight - options.max_concurrent_reconciles, in_flight / 2));
   result.memory_budget =
       options.memory_budget > 0 ? options.memory_budget : runtime::memory_budget_of(runtime::memory_limit());
+  result.kept_keys.assign(tpu::kKeptKeys.begin(), tpu::kKeptKeys.end());
   result.seed = std::hash<std::string>()(dependencies.identity);
   return result;
 }

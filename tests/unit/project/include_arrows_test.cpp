@@ -52,7 +52,7 @@ std::map<std::string, std::set<std::string>> make_arrows() {
       {"tpu/rules", {"tpu", "api/types", "api/base"}},
       {"webhook", {"tpu/rules", "tpu", "api/client", "api/http", "api/types", "api/base"}},
       {"controllers/plan", {"tpu", "api/types", "api/base"}},
-      {"controllers/runtime", {"controllers/plan", "tpu", "api/client", "api/http", "api/types", "api/base"}},
+      {"controllers/runtime", {"controllers/plan", "api/client", "api/http", "api/types", "api/base"}},
       {"controllers/kind", {"controllers/runtime", "controllers/plan", "tpu/rules", "api/types", "api/base"}},
       {"controllers/ray", {"controllers/raycluster", "controllers/plan", "tpu", "api/types", "api/base"}},
       {"controllers/rayjob", plus(of_kind, {"controllers/ray", "controllers/raycluster"})},
