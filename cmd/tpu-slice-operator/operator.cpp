@@ -189,7 +189,7 @@ Status Operator::start_webhook(const OperatorOptions& options) {
 
 Status Operator::start_health_server(const OperatorOptions& options) {
   if (options.health_probe_bind_address == "0") return {};
-  auto server = http::Server::start(small_server(options.health_probe_bind_address),
+  auto server = http::Server::start(small_server(options.health_probe_bind_address), dependencies_.clock,
                                     [endpoints = health_endpoints()](const http::Request& request, const http::Peer&) {
                                       http::Reply reply;
                                       reply.response = answer_health(endpoints, request.target);
