@@ -1,4 +1,4 @@
-// What the views of pods and nodes say of TPUs. Stores keep it because the manager asks for kKeptKeys.
+// What the views of pods and nodes say of TPUs. Stores keep it where ManagerOptions::kept_keys has kKeptKeys.
 #pragma once
 
 #include <array>

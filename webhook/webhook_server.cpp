@@ -180,9 +180,9 @@ Status WebhookServer::listen(const http::Identity& identity) {
   // The API server waits for 5 s (timeoutSeconds in deploy/webhook) from its first byte to our last.
   options.wait_timeout = std::chrono::seconds(5);
   options.write_timeout = std::chrono::seconds(5);
-  auto server = http::Server::start(std::move(options), [this](const http::Request& request, const http::Peer& peer) {
-    return answer(request, peer);
-  });
+  auto server = http::Server::start(
+      std::move(options), clock_,
+      [this](const http::Request& request, const http::Peer& peer) { return answer(request, peer); });
   if (!server) return server.error();
   server_ = std::move(*server);
   identity_ = identity;

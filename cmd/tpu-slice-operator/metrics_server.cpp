@@ -68,11 +68,11 @@ Result<std::unique_ptr<MetricsServer>> MetricsServer::start(const MetricsServerO
                                                             client::Writer& reviews, const Clock& clock,
                                                             Metrics& metrics, const Logger& log) {
   std::unique_ptr<MetricsServer> server(new MetricsServer(options, reviews, clock, metrics, log));
-  RETURN_IF_ERROR(server->listen(options));
+  RETURN_IF_ERROR(server->listen(options, clock));
   return server;
 }
 
-Status MetricsServer::listen(const MetricsServerOptions& options) {
+Status MetricsServer::listen(const MetricsServerOptions& options, const Clock& clock) {
   http::ServerOptions server = small_server(options.address);
   if (certificates_) {
     ASSIGN_OR_RETURN(server.tls, certificates_->step({}));
@@ -81,10 +81,10 @@ Status MetricsServer::listen(const MetricsServerOptions& options) {
     identity_ = *server.tls;
     if (!shares_certificate_) webhook::measure_certificate(metrics_, "metrics", identity_);
   }
-  ASSIGN_OR_RETURN(server_,
-                   http::Server::start(std::move(server), [this](const http::Request& request, const http::Peer& peer) {
-                     return answer(request, peer);
-                   }));
+  ASSIGN_OR_RETURN(server_, http::Server::start(std::move(server), clock,
+                                                [this](const http::Request& request, const http::Peer& peer) {
+                                                  return answer(request, peer);
+                                                }));
   return {};
 }
 

@@ -71,7 +71,7 @@ class MetricsServer {
  private:
   MetricsServer(const MetricsServerOptions& options, client::Writer& reviews, const Clock& clock, Metrics& metrics,
                 const Logger& log);
-  Status listen(const MetricsServerOptions& options);
+  Status listen(const MetricsServerOptions& options, const Clock& clock);
   [[nodiscard]] http::Reply answer(const http::Request& request, const http::Peer& peer);
   [[nodiscard]] http::Reply not_found() const;
 

@@ -12,6 +12,7 @@
 #include "cmd/tpu-slice-operator/upstream.h"
 #include "controllers/placement/placement_controller.h"
 #include "controllers/slice/slice_controller.h"
+#include "tpu/chips.h"
 
 namespace tpuslice {
 namespace {
@@ -35,6 +36,7 @@ runtime::ManagerOptions manager_options(const OperatorOptions& options, const Op
       static_cast<std::size_t>(std::max(in_flight - options.max_concurrent_reconciles, in_flight / 2));
   result.memory_budget =
       options.memory_budget > 0 ? options.memory_budget : runtime::memory_budget_of(runtime::memory_limit());
+  result.kept_keys.assign(tpu::kKeptKeys.begin(), tpu::kKeptKeys.end());
   result.seed = std::hash<std::string>()(dependencies.identity);
   return result;
 }
@@ -187,7 +189,7 @@ Status Operator::start_webhook(const OperatorOptions& options) {
 
 Status Operator::start_health_server(const OperatorOptions& options) {
   if (options.health_probe_bind_address == "0") return {};
-  auto server = http::Server::start(small_server(options.health_probe_bind_address),
+  auto server = http::Server::start(small_server(options.health_probe_bind_address), dependencies_.clock,
                                     [endpoints = health_endpoints()](const http::Request& request, const http::Peer&) {
                                       http::Reply reply;
                                       reply.response = answer_health(endpoints, request.target);

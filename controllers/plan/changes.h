@@ -6,8 +6,7 @@
 //                    live one, a text only where the status keeps it.
 //   render.h         render(state, decisions) -> Plan: an enum Step with the stages, actions, events, reasons, status.
 //   <kind>_plan.h    plan_<kind>(observed): checks the spec, then render(state, decide(state)).
-// A decision does not read what render() makes, and render() decides nothing. The deletion of a RayCluster
-// (controllers/raycluster/redis_cleanup.h) is the exception: it is not divided.
+// A decision does not read what render() makes, and render() decides nothing.
 #pragma once
 
 #include <cstddef>

@@ -68,7 +68,8 @@ Manager::Manager(Api api, Api election_api, const Clock& clock, Metrics& metrics
                    [this] { return elector_ ? std::optional(elector_->lease_left(clock_.now())) : std::nullopt; }),
       executor_barrier_("executor", metrics_, clock_, log_),
       executor_(api_.reader, plan_writer_, *parallel_, events_, executor_barrier_, options_.executor),
-      upstream_(api_.reader, api_.writer, clock_, metrics_, log_) {
+      upstream_(api_.reader, api_.writer, clock_, metrics_, log_),
+      kept_keys_(options_.kept_keys) {
   metrics_.update_at_scrape(this, [this, gauges = budget_metrics(metrics_)] {
     gauges.bytes.set(static_cast<double>(budget_.bytes()));
     gauges.used.set(static_cast<double>(budget_.used()));

@@ -39,7 +39,6 @@
 #include "controllers/runtime/upstream_controllers.h"
 #include "controllers/runtime/watch_machine.h"
 #include "controllers/runtime/workload_client.h"
-#include "tpu/chips.h"
 
 namespace tpuslice::runtime {
 
@@ -60,6 +59,7 @@ struct ManagerOptions {
   WatchMachineOptions watch;
   std::size_t action_threads = 16;  ///< Shared by all workers; 0: actions run one after another, in order.
   std::size_t memory_budget = kDefaultMemoryBudget;  ///< Bytes that the objects in all stores may take.
+  KeptKeys kept_keys = {};                           ///< What views keep beside keep_annotations().
   std::uint64_t seed = 1;                            ///< Seed of all jitter.
   /// Every object is planned again after this long, or up to a tenth longer. Finds what a missed event has hidden.
   Duration resync = std::chrono::hours(10);
@@ -190,7 +190,7 @@ class Manager {
   std::unique_ptr<LeaderElector> elector_;  ///< Null without election.
   UpstreamControllers upstream_;
   std::unique_ptr<WorkloadClient> workload_client_;  ///< Null if no controller sends requests to workloads.
-  KeptKeys kept_keys_{tpu::kKeptKeys.begin(), tpu::kKeptKeys.end()};
+  KeptKeys kept_keys_;
   std::vector<WatchedStore> stores_;
   std::vector<std::unique_ptr<WatchMachine>> watches_;  ///< One for each of `stores_`, in their order.
   std::vector<std::unique_ptr<Controller>> controllers_;

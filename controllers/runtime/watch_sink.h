@@ -15,7 +15,6 @@
 #include "controllers/runtime/refused_objects.h"
 #include "controllers/runtime/store.h"
 #include "controllers/runtime/view_size.h"
-#include "tpu/chips.h"
 
 namespace tpuslice::runtime {
 
@@ -176,10 +175,11 @@ class StoreSink final : public WatchSink {
   [[nodiscard]] static Purpose purpose_of(const View* known) {
     return known == nullptr || is_minimal(*known) ? Purpose::kNewObject : Purpose::kKnownObject;
   }
-  /// A minimal view that is kept whatever it takes: its pod uses a node. There are no more of these than the nodes run.
+  /// A minimal view that is kept whatever it takes: its pod uses an extended resource of a node, one that views keep.
+  /// There are no more of these than the nodes run.
   [[nodiscard]] static bool uses_node(const View& view) {
-    if constexpr (requires { tpu::chips_of(view) > 0 && !view.node_name.empty() && !view.finished(); }) {
-      return tpu::chips_of(view) > 0 && !view.node_name.empty() && !view.finished();
+    if constexpr (requires { view.node_name; }) {
+      return !view.scheduling->resources.empty() && !view.node_name.empty() && !view.finished();
     }
     return false;
   }

@@ -19,7 +19,11 @@ double seconds(Duration duration) { return std::chrono::duration<double>(duratio
 }  // namespace
 
 WorkQueue::WorkQueue(WorkQueueOptions options, const Clock& clock, Metrics& metrics)
-    : options_(std::move(options)), clock_(clock), registry_(metrics), metrics_(queue_metrics(metrics, options_.name)) {
+    : options_(std::move(options)),
+      clock_(clock),
+      registry_(metrics),
+      metrics_(queue_metrics(metrics, options_.name)),
+      pace_(options_.pace, options_.pace_by_plan) {
   registry_.update_at_scrape(this, [this] { update_metrics(); });
 }
 
@@ -41,16 +45,15 @@ void WorkQueue::update_metrics() {
 void WorkQueue::add(const ObjectKey& key) {
   const MutexLock lock(mutex_);
   const Instant now = clock_.now();
-  const auto held = held_until_.find(key);
-  const bool news =
-      held != held_until_.end() && held->second > now ? schedule_locked(key, held->second) : add_locked(key, now);
+  const Instant due = pace_.next(key, now);
+  const bool news = due > now ? schedule_.add(key, due) : add_locked(key, now);
   if (news) sleeper_locked().notify_one();
 }
 
 void WorkQueue::add_after(const ObjectKey& key, Duration wait) {
   if (wait <= Duration::zero()) return add(key);
   const MutexLock lock(mutex_);
-  if (schedule_locked(key, clock_.now() + wait)) sleeper_locked().notify_one();
+  if (schedule_.add(key, clock_.now() + wait)) sleeper_locked().notify_one();
 }
 
 void WorkQueue::add_rate_limited(const ObjectKey& key, Duration at_least) {
@@ -63,7 +66,7 @@ void WorkQueue::add_rate_limited(const ObjectKey& key, Duration at_least) {
   }
   retry.due = std::max(retry.due, now + at_least);
   metrics_.retries.increment();
-  if (schedule_locked(key, retry.due)) sleeper_locked().notify_one();
+  if (schedule_.add(key, retry.due)) sleeper_locked().notify_one();
 }
 
 void WorkQueue::forget(const ObjectKey& key) {
@@ -92,32 +95,21 @@ std::optional<ObjectKey> WorkQueue::wait_pop(const std::stop_token& stop) {
       continue;
     }
     has_watcher_ = true;
-    const Instant first = schedule_.empty() ? now + kMaxWait : schedule_.begin()->first;
-    const auto changed = [&]() TPUSLICE_REQUIRES(mutex_) {
-      return !ready_.empty() || (!schedule_.empty() && schedule_.begin()->first < first);
-    };
-    changed_.wait_for(mutex_, stop, std::min(kMaxWait, first - now), changed);
+    const Instant until = std::min(schedule_.first_due(), now + kMaxWait);
+    const auto changed = [&]() TPUSLICE_REQUIRES(mutex_) { return !ready_.empty() || schedule_.first_due() < until; };
+    changed_.wait_for(mutex_, stop, until - now, changed);
     has_watcher_ = false;
   }
   return std::nullopt;
 }
 
 void WorkQueue::planned(const ObjectKey& key, Duration took) {
-  const Duration pace = options_.pace_by_plan * took;
-  if (pace <= Duration::zero()) return;
   const MutexLock lock(mutex_);
-  const Instant until = clock_.now() + pace;
-  const auto held = held_until_.find(key);
-  if (held == held_until_.end() || held->second < until) hold_locked(key, until);
-  // Changes during the plan wait, too.
-  const auto delayed = delayed_.find(key);
-  const bool is_early = delayed != delayed_.end() && delayed->second < until;
-  if (is_early) {
-    schedule_.erase({delayed->second, key});
-    delayed_.erase(delayed);
-  }
-  const bool changed = dirty_.erase(key) > 0;
-  if (is_early || changed) schedule_locked(key, until);
+  const std::optional<Instant> until = pace_.planned(key, took, clock_.now());
+  if (!until) return;
+  // What was scheduled before the plan, and changes that came during it, wait, too.
+  schedule_.postpone(key, *until);
+  if (dirty_.erase(key) > 0) schedule_.add(key, *until);
 }
 
 void WorkQueue::done(const ObjectKey& key) {
@@ -135,7 +127,7 @@ void WorkQueue::done(const ObjectKey& key) {
 Instant WorkQueue::next_due() const {
   const MutexLock lock(mutex_);
   if (!ready_.empty()) return Instant::min();
-  return schedule_.empty() ? kNever : schedule_.begin()->first;
+  return schedule_.first_due();
 }
 
 std::size_t WorkQueue::size() const {
@@ -153,9 +145,9 @@ QueuedKey WorkQueue::state_of(const ObjectKey& key) const {
   } else if (const auto queued = dirty_.find(key); queued != dirty_.end()) {
     out.state = QueuedKey::State::kQueued;
     out.time = now - queued->second;
-  } else if (const auto delayed = delayed_.find(key); delayed != delayed_.end()) {
+  } else if (const auto due = schedule_.due(key)) {
     out.state = QueuedKey::State::kScheduled;
-    out.time = delayed->second - now;
+    out.time = *due - now;
   }
   if (const auto retry = retries_.find(key); retry != retries_.end()) out.retries = retry->second.count;
   return out;
@@ -174,7 +166,7 @@ std::vector<ObjectKey> WorkQueue::first_keys(std::size_t limit) const {
   for (const ObjectKey& key : ready_) {
     if (!add(key)) return out;
   }
-  for (const auto& [due, key] : schedule_) {
+  for (const auto& [due, key] : schedule_.by_time()) {
     if (!add(key)) return out;
   }
   return out;
@@ -189,37 +181,8 @@ bool WorkQueue::add_locked(const ObjectKey& key, Instant now) {
   return true;
 }
 
-bool WorkQueue::schedule_locked(const ObjectKey& key, Instant due) {
-  const auto [entry, added] = delayed_.emplace(key, due);
-  if (!added) {
-    if (entry->second <= due) return false;
-    schedule_.erase({entry->second, key});
-    entry->second = due;
-  }
-  const auto place = schedule_.emplace(due, key).first;
-  return place == schedule_.begin();
-}
-
-void WorkQueue::hold_locked(const ObjectKey& key, Instant until) {
-  held_until_[key] = until;
-  held_in_order_.emplace_back(until, key);
-}
-
-void WorkQueue::forget_held_locked(Instant now) {
-  while (!held_in_order_.empty() && held_in_order_.front().first <= now) {
-    const auto over = held_until_.find(held_in_order_.front().second);
-    if (over != held_until_.end() && over->second <= now) held_until_.erase(over);
-    held_in_order_.pop_front();
-  }
-}
-
 void WorkQueue::promote_locked(Instant now) {
-  while (!schedule_.empty() && schedule_.begin()->first <= now) {
-    const ObjectKey key = schedule_.begin()->second;
-    schedule_.erase(schedule_.begin());
-    delayed_.erase(key);
-    add_locked(key, now);
-  }
+  while (const std::optional<ObjectKey> key = schedule_.pop(now)) add_locked(*key, now);
 }
 
 std::optional<ObjectKey> WorkQueue::pop_locked(Instant now) {
@@ -231,8 +194,7 @@ std::optional<ObjectKey> WorkQueue::pop_locked(Instant now) {
   metrics_.queue_duration.observe(seconds(now - std::min(now, dirty->second)));
   dirty_.erase(dirty);
   processing_.emplace(key, now);
-  forget_held_locked(now);
-  if (options_.pace > Duration::zero()) hold_locked(key, now + options_.pace);
+  pace_.started(key, now);
   return key;
 }
 

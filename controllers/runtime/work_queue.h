@@ -1,14 +1,12 @@
-// WorkQueue: the keys that are due. The only retry loop of the program.
+// WorkQueue: the keys that are due. All reconciles that failed are retried by it.
 #pragma once
 
 #include <deque>
 #include <map>
 #include <optional>
-#include <set>
 #include <stop_token>
 #include <string>
 #include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
 #include "api/base/clock.h"
@@ -16,7 +14,9 @@
 #include "api/base/token_bucket.h"
 #include "api/types/object.h"
 #include "controllers/runtime/key_report.h"
+#include "controllers/runtime/key_schedule.h"
 #include "controllers/runtime/metrics.h"
+#include "controllers/runtime/pace.h"
 
 namespace tpuslice::runtime {
 
@@ -36,6 +36,9 @@ struct WorkQueueOptions {
 
 /// Each key is queued at most once and processed by one worker at a time: a key that is added while it is processed is
 /// queued again after done(). The size is bounded by the number of distinct keys. First in, first out.
+///
+/// It is the queue of client-go with a pace. Keys are ready, or on a schedule of those that become ready later;
+/// back-off and rate of retries say how much later, and so does the pace.
 ///
 /// Thread-safe.
 class WorkQueue {
@@ -82,15 +85,11 @@ class WorkQueue {
   void update_metrics() TPUSLICE_EXCLUDES(mutex_);
   /// True if this made a key ready.
   bool add_locked(const ObjectKey& key, Instant now) TPUSLICE_REQUIRES(mutex_);
-  /// True if it is now the first in the schedule.
-  bool schedule_locked(const ObjectKey& key, Instant due) TPUSLICE_REQUIRES(mutex_);
   /// The condition variable to notify of a key: the watcher waits on changed_; without one, a worker that sleeps on
   /// idle_ becomes the watcher.
   [[nodiscard]] ConditionVariable& sleeper_locked() TPUSLICE_REQUIRES(mutex_) {
     return has_watcher_ ? changed_ : idle_;
   }
-  void hold_locked(const ObjectKey& key, Instant until) TPUSLICE_REQUIRES(mutex_);
-  void forget_held_locked(Instant now) TPUSLICE_REQUIRES(mutex_);
   void promote_locked(Instant now) TPUSLICE_REQUIRES(mutex_);
   std::optional<ObjectKey> pop_locked(Instant now) TPUSLICE_REQUIRES(mutex_);
   Duration take_token_locked(const std::string& namespace_name, Instant now) TPUSLICE_REQUIRES(mutex_);
@@ -107,14 +106,11 @@ class WorkQueue {
   ConditionVariable idle_;
   bool has_watcher_ TPUSLICE_GUARDED_BY(mutex_) = false;
   std::deque<ObjectKey> ready_ TPUSLICE_GUARDED_BY(mutex_);
-  std::unordered_map<ObjectKey, Instant> dirty_ TPUSLICE_GUARDED_BY(mutex_);       ///< Queued or scheduled; since when.
+  /// Keys in ready_, and those that are to be once they are not processed any more; since when.
+  std::unordered_map<ObjectKey, Instant> dirty_ TPUSLICE_GUARDED_BY(mutex_);
   std::unordered_map<ObjectKey, Instant> processing_ TPUSLICE_GUARDED_BY(mutex_);  ///< Start of each key's plan.
-  std::unordered_map<ObjectKey, Instant> delayed_ TPUSLICE_GUARDED_BY(mutex_);
-  std::set<std::pair<Instant, ObjectKey>> schedule_ TPUSLICE_GUARDED_BY(mutex_);  ///< delayed_, by time.
-  /// Keys that were reconciled a moment ago: changes are not handled before.
-  std::unordered_map<ObjectKey, Instant> held_until_ TPUSLICE_GUARDED_BY(mutex_);
-  /// held_until_ in insertion order, for clean-up. A long hold only delays the removal of the entries behind it.
-  std::deque<std::pair<Instant, ObjectKey>> held_in_order_ TPUSLICE_GUARDED_BY(mutex_);
+  KeySchedule schedule_ TPUSLICE_GUARDED_BY(mutex_);                               ///< Keys that are added later.
+  Pace pace_ TPUSLICE_GUARDED_BY(mutex_);
   std::unordered_map<ObjectKey, Retry> retries_ TPUSLICE_GUARDED_BY(mutex_);
   std::unordered_map<std::string, TokenBucket> buckets_ TPUSLICE_GUARDED_BY(mutex_);  ///< By namespace.
 };

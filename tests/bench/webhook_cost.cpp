@@ -35,7 +35,7 @@ class NoopWebhook {
     options.tls = std::move(identity.leaf);
     std::unique_ptr<NoopWebhook> webhook(new NoopWebhook(std::move(identity.authority)));
     ASSIGN_OR_RETURN(webhook->server_,
-                     http::Server::start(std::move(options),
+                     http::Server::start(std::move(options), webhook->clock_,
                                          [calls = webhook->calls_](const http::Request& request, const http::Peer&) {
                                            ++*calls;
                                            return reply_to(request.body);
@@ -63,6 +63,7 @@ class NoopWebhook {
 
   const std::string authority_;
   const std::shared_ptr<std::atomic<int>> calls_ = std::make_shared<std::atomic<int>>(0);
+  const RealClock clock_;
   std::unique_ptr<http::Server> server_;
 };
 

@@ -188,10 +188,11 @@ class Injector {
     const LoopbackIdentity identity = *make_loopback_identity(name);
     http::ServerOptions options;
     options.tls = identity.leaf;
-    server_ = *http::Server::start(std::move(options), [this, name](const http::Request& request, const http::Peer&) {
-      ++calls_;
-      return answer(name, Json::parse(request.body)["request"]);
-    });
+    server_ =
+        *http::Server::start(std::move(options), clock_, [this, name](const http::Request& request, const http::Peer&) {
+          ++calls_;
+          return answer(name, Json::parse(request.body)["request"]);
+        });
     const Json configuration = {
         {"apiVersion", "admissionregistration.k8s.io/v1"},
         {"kind", "MutatingWebhookConfiguration"},
@@ -233,6 +234,7 @@ class Injector {
   }
 
   std::atomic<int> calls_ = 0;
+  const RealClock clock_;
   std::unique_ptr<http::Server> server_;
 };
 

@@ -28,6 +28,7 @@
 #include "controllers/rayservice/rayservice_controller.h"
 #include "controllers/runtime/manager.h"
 #include "controllers/slice/slice_controller.h"
+#include "tpu/chips.h"
 
 namespace tpuslice::testing {
 
@@ -90,6 +91,7 @@ class OperatorHarness {
     out.election.identity = options.identity;
     out.events.instance = options.identity;
     out.action_threads = 0;
+    out.kept_keys.assign(tpu::kKeptKeys.begin(), tpu::kKeptKeys.end());
     out.seed = options.seed;
     return out;
   }

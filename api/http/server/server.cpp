@@ -78,8 +78,8 @@ void limit_connections(Tcp::acceptor& acceptor, const ServerOptions& options) {
 
 class BeastServer final : public Server {
  public:
-  BeastServer(ServerOptions options, Handler handler, std::shared_ptr<asio::ssl::context> tls)
-      : core_(std::make_shared<ServerCore>(std::move(options), std::move(handler))),
+  BeastServer(ServerOptions options, const Clock& clock, Handler handler, std::shared_ptr<asio::ssl::context> tls)
+      : core_(std::make_shared<ServerCore>(std::move(options), clock, std::move(handler))),
         tls_(std::move(tls)),
         work_(io_.get_executor()),
         strand_(asio::make_strand(io_)),
@@ -219,7 +219,7 @@ class BeastServer final : public Server {
     const SessionRegistry::Limits limits{static_cast<std::size_t>(core_->options.max_connections),
                                          static_cast<std::size_t>(core_->options.max_connections_per_peer)};
     // If no connection can be closed for it, the socket is closed at the end of the scope.
-    if (!core_->sessions.add(session, host, limits, RealClock().now())) return;
+    if (!core_->sessions.add(session, host, limits, core_->clock.now())) return;
     session->start();
     if (core_->stopping) session->drain();  // stop() may have listed sessions before this was added.
   }
@@ -259,7 +259,7 @@ Status check_options(const ServerOptions& options) {
 
 }  // namespace
 
-Result<std::unique_ptr<Server>> Server::start(ServerOptions options, Handler handler) {
+Result<std::unique_ptr<Server>> Server::start(ServerOptions options, const Clock& clock, Handler handler) {
   RETURN_IF_ERROR(check_options(options));
   std::signal(SIGPIPE, SIG_IGN);  // OpenSSL writes to sockets without MSG_NOSIGNAL.
   ASSIGN_OR_RETURN(const Tcp::endpoint endpoint, parse_endpoint(options.address));
@@ -267,7 +267,7 @@ Result<std::unique_ptr<Server>> Server::start(ServerOptions options, Handler han
   if (options.tls) {
     ASSIGN_OR_RETURN(tls, make_tls(*options.tls, options.client_ca));
   }
-  auto server = std::make_unique<BeastServer>(std::move(options), std::move(handler), std::move(tls));
+  auto server = std::make_unique<BeastServer>(std::move(options), clock, std::move(handler), std::move(tls));
   RETURN_IF_ERROR(server->listen(endpoint));
   return std::unique_ptr<Server>(std::move(server));
 }

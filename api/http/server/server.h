@@ -23,6 +23,7 @@
 #include <string>
 #include <vector>
 
+#include "api/base/clock.h"
 #include "api/base/result.h"
 #include "api/http/tls/identity.h"
 #include "api/http/transport.h"
@@ -81,9 +82,10 @@ struct ServerOptions {
 /// Listens from start() to stop(). Thread-safe.
 class Server {
  public:
-  /// The process ignores SIGPIPE from here on. Errors: Unavailable if the address cannot be bound; InvalidArgument for
-  /// a bad address, certificate or key.
-  static Result<std::unique_ptr<Server>> start(ServerOptions options, Handler handler);
+  /// `clock` outlives the server. It measures how long requests wait, and how slow or unused connections are; the
+  /// time-outs of what is read and written are timers of the sockets. The process ignores SIGPIPE from here on. Errors:
+  /// Unavailable if the address cannot be bound; InvalidArgument for a bad address, certificate or key.
+  static Result<std::unique_ptr<Server>> start(ServerOptions options, const Clock& clock, Handler handler);
   virtual ~Server() = default;  ///< Stops.
 
   [[nodiscard]] virtual std::uint16_t port() const = 0;

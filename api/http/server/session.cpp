@@ -25,8 +25,6 @@ constexpr std::size_t kReadAhead = 8192;
 /// A client that has sent what only clients of this server send is trusted again after this time.
 constexpr Duration kTrustAgain = std::chrono::minutes(1);
 
-Instant now() { return RealClock().now(); }
-
 /// Everything happens on the strand of the connection, except run_stream(), which has a thread of its own and only
 /// posts.
 class BeastSession final : public Session, public std::enable_shared_from_this<BeastSession> {
@@ -79,6 +77,8 @@ class BeastSession final : public Session, public std::enable_shared_from_this<B
   }
 
  private:
+  [[nodiscard]] Instant now() const { return core_->clock.now(); }
+
   void close() {
     closed_ = true;
     idle_ = false;
@@ -174,9 +174,10 @@ class BeastSession final : public Session, public std::enable_shared_from_this<B
     turn_.expires_after(core_->options.slow_transfer / 10);
     turn_.async_wait([self = shared_from_this()](ErrorCodeOfIo cancelled) {
       if (cancelled || self->next_ == nullptr) return;
-      if (now() >= self->wait_until_) return self->give_up();
-      self->core_->bodies.take_back(now());
-      self->core_->replies.take_back(now());
+      const Instant time = self->now();
+      if (time >= self->wait_until_) return self->give_up();
+      self->core_->bodies.take_back(time);
+      self->core_->replies.take_back(time);
       self->keep_waiting();
     });
   }

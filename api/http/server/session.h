@@ -15,8 +15,9 @@ namespace tpuslice::http {
 
 /// What all sessions of a server share; it outlives them.
 struct ServerCore {
-  ServerCore(ServerOptions server_options, Handler request_handler)
+  ServerCore(ServerOptions server_options, const Clock& server_clock, Handler request_handler)
       : options(std::move(server_options)),
+        clock(server_clock),
         handler(std::move(request_handler)),
         bodies({.bytes = options.body_budget, .slow = options.slow_transfer}),
         replies({.bytes = options.reply_budget,
@@ -25,6 +26,7 @@ struct ServerCore {
         streams(options.max_streams) {}
 
   const ServerOptions options;
+  const Clock& clock;
   const Handler handler;
   SessionRegistry sessions;
   FairBudget bodies;

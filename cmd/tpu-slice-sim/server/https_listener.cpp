@@ -66,15 +66,15 @@ Result<http::Identity> issue_client(const http::Identity& authority, const UserI
 
 }  // namespace
 
-HttpsListener::HttpsListener(http::Identity authority, http::Identity admin, Timestamp issued)
-    : authority_(std::move(authority)), admin_(std::move(admin)), issued_(issued) {}
+HttpsListener::HttpsListener(http::Identity authority, http::Identity admin, const Clock& clock)
+    : authority_(std::move(authority)), admin_(std::move(admin)), clock_(clock), issued_(clock.wall()) {}
 
 Result<std::unique_ptr<HttpsListener>> HttpsListener::start(ApiServer& server, const Clock& clock,
                                                             HttpsListenerOptions options) {
   const Timestamp now = clock.wall();
   ASSIGN_OR_RETURN(http::Identity authority, http::make_certificate_authority("kubernetes", validity_at(now)));
   ASSIGN_OR_RETURN(http::Identity admin, issue_client(authority, {"kubernetes-admin", {"system:masters"}}, now));
-  std::unique_ptr<HttpsListener> listener(new HttpsListener(std::move(authority), std::move(admin), now));
+  std::unique_ptr<HttpsListener> listener(new HttpsListener(std::move(authority), std::move(admin), clock));
   listener->host_ = host_of(options.address);
 
   http::ServerOptions& serving = listener->serving_;
@@ -89,7 +89,7 @@ Result<std::unique_ptr<HttpsListener>> HttpsListener::start(ApiServer& server, c
     if (!user && !is_public(request.target)) return unauthorized();
     return server.handle(request, user.value_or(UserInfo{"system:anonymous", {"system:unauthenticated"}}));
   };
-  ASSIGN_OR_RETURN(listener->server_, http::Server::start(serving, listener->handler_));
+  ASSIGN_OR_RETURN(listener->server_, http::Server::start(serving, clock, listener->handler_));
   return listener;
 }
 
@@ -122,7 +122,7 @@ void HttpsListener::stop() { server_->stop(); }
 
 Status HttpsListener::start_again() {
   serving_.address = fmt::format("{}:{}", host_, server_->port());
-  ASSIGN_OR_RETURN(server_, http::Server::start(serving_, handler_));
+  ASSIGN_OR_RETURN(server_, http::Server::start(serving_, clock_, handler_));
   return {};
 }
 

@@ -21,7 +21,7 @@ struct HttpsListenerOptions {
 /// groups) or a known token gets 401, except for health and version. Listens until destroyed.
 class HttpsListener {
  public:
-  /// `server` outlives it; `clock` dates the certificates. Errors: those of http::Server::start().
+  /// `server` and `clock`, which also dates the certificates, outlive it. Errors: those of http::Server::start().
   static Result<std::unique_ptr<HttpsListener>> start(ApiServer& server, const Clock& clock,
                                                       HttpsListenerOptions options = {});
 
@@ -43,11 +43,12 @@ class HttpsListener {
   Status start_again();
 
  private:
-  HttpsListener(http::Identity authority, http::Identity admin, Timestamp issued);
+  HttpsListener(http::Identity authority, http::Identity admin, const Clock& clock);
   [[nodiscard]] std::string kubeconfig_with(const http::Identity& identity) const;
 
   const http::Identity authority_;
   const http::Identity admin_;
+  const Clock& clock_;
   const Timestamp issued_;
   std::string host_;
   http::ServerOptions serving_;

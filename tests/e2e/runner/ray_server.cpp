@@ -17,18 +17,18 @@ Result<std::unique_ptr<RayServer>> RayServer::start() {
   http::ServerOptions options;
   options.threads = 8;
   options.drain = std::chrono::milliseconds(100);
-  ASSIGN_OR_RETURN(
-      out->server_,
-      http::Server::start(std::move(options), [self = out.get()](const http::Request& request, const http::Peer&) {
-        std::optional<http::Response> response = self->dashboards_.handle(request);
-        http::Reply reply;
-        if (!response) {
-          pause(kSlow, self->stop_.get_token());
-          response = http::Response{504, {}, "too late"};
-        }
-        reply.response = *std::move(response);
-        return reply;
-      }));
+  ASSIGN_OR_RETURN(out->server_,
+                   http::Server::start(std::move(options), out->clock_,
+                                       [self = out.get()](const http::Request& request, const http::Peer&) {
+                                         std::optional<http::Response> response = self->dashboards_.handle(request);
+                                         http::Reply reply;
+                                         if (!response) {
+                                           pause(kSlow, self->stop_.get_token());
+                                           response = http::Response{504, {}, "too late"};
+                                         }
+                                         reply.response = *std::move(response);
+                                         return reply;
+                                       }));
   return out;
 }
 

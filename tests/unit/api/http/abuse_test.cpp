@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "api/base/pause.h"
 #include "tests/unit/api/http/support.h"
 
 namespace tpuslice::http::testing {
@@ -107,6 +108,37 @@ TEST(ServerLimits, DropASlowBodyWhenAnotherWaits) {
   quick.send(kPost + "Connection: close\r\nContent-Length: 1000\r\n\r\n" + std::string(1000, 'a'));
   EXPECT_THAT(quick.read_all(), StartsWith("HTTP/1.1 200 OK"));
   EXPECT_EQ(slow.read_all(), "");
+}
+
+TEST(ServerLimits, AnswerARequestThatWaitsTooLongForItsHandler) {
+  FakeClock clock;
+  Gate entered;
+  Gate release;
+  ServerOptions options = plain_options();
+  options.threads = 1;
+  options.wait_timeout = std::chrono::hours(1);
+  options.slow_transfer = std::chrono::milliseconds(50);  // The request looks at the clock every 5 ms.
+  const auto handler = [&](const Request&, const Peer&) {
+    entered.open();
+    release.wait();
+    return text_reply(200, "fine");
+  };
+  const auto server = start(options, handler, clock);
+  const std::string request = "GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
+  RawClient first(server->port());
+  first.send(request);
+  EXPECT_TRUE(entered.wait());
+  RawClient second(server->port());
+  second.send(request);
+  {
+    // It is not known when the request begins to wait.
+    const std::jthread time([&](const std::stop_token& stop) {
+      for (; !stop.stop_requested(); pause(std::chrono::milliseconds(1), stop)) clock.advance(std::chrono::minutes(1));
+    });
+    EXPECT_THAT(second.read_all(), StartsWith("HTTP/1.1 503"));
+  }
+  release.open();
+  EXPECT_THAT(first.read_all(), StartsWith("HTTP/1.1 200 OK"));
 }
 
 TEST(TlsServerUnderAttack, ClosesAConnectionWithoutAHandshake) {

@@ -119,16 +119,17 @@ TEST(Server, ClosesIdleConnectionsWhenItStops) {
 
 TEST(Server, ReportsWhyItCannotListen) {
   const auto first = start(plain_options(), echo);
-  const auto busy = Server::start(ServerOptions{.address = fmt::format("127.0.0.1:{}", first->port())}, echo);
+  const auto busy =
+      Server::start(ServerOptions{.address = fmt::format("127.0.0.1:{}", first->port())}, kRealClock, echo);
   EXPECT_THAT(busy, IsError(ErrorCode::kUnavailable));
   for (const char* address : {"", "127.0.0.1", "nonsense:80", "127.0.0.1:x", "127.0.0.1:70000"}) {
-    const auto bad = Server::start(ServerOptions{.address = address}, echo);
+    const auto bad = Server::start(ServerOptions{.address = address}, kRealClock, echo);
     EXPECT_THAT(bad, IsError(ErrorCode::kInvalidArgument)) << address;
   }
 }
 
 TEST(Server, ShowsTheIpv4AddressOfAClientOfADualStackListener) {
-  const auto server = Server::start(ServerOptions{.address = "[::ffff:127.0.0.1]:0"},
+  const auto server = Server::start(ServerOptions{.address = "[::ffff:127.0.0.1]:0"}, kRealClock,
                                     [](const Request&, const Peer& peer) { return text_reply(200, peer.address); });
   if (!server) GTEST_SKIP() << server.error().message();
   RawClient client((*server)->port());

@@ -115,7 +115,7 @@ TEST(TlsServer, KeepsItsCertificateIfTheNewKeyDoesNotMatch) {
 
 TEST(TlsServer, DoesNotStartWithAnInvalidCertificate) {
   for (const Identity& invalid : {Identity{"", ""}, Identity{pki().server.certificate_chain, "nonsense"}}) {
-    const auto server = Server::start({.tls = invalid}, who);
+    const auto server = Server::start({.tls = invalid}, kRealClock, who);
     EXPECT_THAT(server, IsError(ErrorCode::kInvalidArgument));
   }
 }

@@ -99,8 +99,8 @@ ServerOptions tls_options() {
   return options;
 }
 
-std::unique_ptr<Server> start(ServerOptions options, Handler handler) {
-  return Server::start(std::move(options), std::move(handler)).value();
+std::unique_ptr<Server> start(ServerOptions options, Handler handler, const Clock& clock) {
+  return Server::start(std::move(options), clock, std::move(handler)).value();
 }
 
 Reply text_reply(int status, std::string body) {

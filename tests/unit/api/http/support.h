@@ -46,10 +46,13 @@ Identity issue(const CertificateRequest& request, const Validity& validity = val
 /// An authority whose certificate the one above has signed.
 Identity intermediate_authority();
 
+/// The clock of servers, unless a test has its own.
+inline const RealClock kRealClock;
+
 /// Plain, or with TLS and the certificate above.
 ServerOptions plain_options();
 ServerOptions tls_options();
-std::unique_ptr<Server> start(ServerOptions options, Handler handler);
+std::unique_ptr<Server> start(ServerOptions options, Handler handler, const Clock& clock = kRealClock);
 Reply text_reply(int status, std::string body);
 /// A handler: 200 with the body "fine".
 Reply ok(const Request& request, const Peer& peer);

@@ -322,7 +322,7 @@ TEST(Transport, ConnectsToAnIpv6Address) {
   ServerOptions options = plain_options();
   options.address = "[::1]:0";
   std::string host;
-  const auto server = Server::start(options, [&](const Request& request, const Peer&) {
+  const auto server = Server::start(options, kRealClock, [&](const Request& request, const Peer&) {
     host = *find_header(request.headers, "host");
     return text_reply(200, "ok");
   });

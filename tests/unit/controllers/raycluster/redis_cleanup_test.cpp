@@ -5,6 +5,7 @@
 
 #include "controllers/raycluster/names.h"
 #include "controllers/raycluster/raycluster_plan.h"
+#include "controllers/raycluster/redis_cleanup_job.h"
 #include "controllers/raycluster/rules/raycluster_labels.h"
 #include "tests/support/plan_matchers.h"
 #include "tests/unit/controllers/raycluster/fixtures.h"

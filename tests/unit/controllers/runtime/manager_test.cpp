@@ -150,6 +150,22 @@ TEST_F(ManagerStores, ViewsKeepOnlyRegisteredAnnotations) {
               UnorderedElementsAre(Pair("a.example.com/size", "1"), Pair("b.example.com/size", "2")));
 }
 
+TEST_F(ManagerStores, ViewsKeepTheKeysOfTheOptions) {
+  ManagerOptions options = Operator::options("a", 0);
+  options.kept_keys = {"example.com/device"};
+  Metrics metrics;
+  Manager manager({api_, api_}, {api_, api_}, clock_, metrics, Logger(), options);
+  const PodStore& pods = manager.store<PodView>(kPods);
+  Object asking = pod("x");
+  asking.mutable_json()["spec"]["containers"] = Json::array(
+      {{{"name", "c"}, {"resources", {{"limits", {{"example.com/device", "2"}, {"example.com/other", "3"}}}}}}});
+  api_.put(kPods, asking);
+  manager.step(clock_.now());
+  const auto seen = pods.get({"default", "x"});
+  EXPECT_EQ(amount_of(seen->scheduling->resources, "example.com/device"), 2);
+  EXPECT_EQ(amount_of(seen->scheduling->resources, "example.com/other"), 0);
+}
+
 TEST_F(ManagerStores, NoPodIsWatchedTwice) {
   auto& one = manager_.store<PodView>(kPods, {.label_selector = "app"});
   auto& two = manager_.store<PodView>(kPods, {.label_selector = "type in (a,b)"});
