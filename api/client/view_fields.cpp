@@ -71,6 +71,9 @@ constexpr Message kToleration{"Toleration", kTolerationFields};
 constexpr std::array kSchedulingGateFields{Field{1, "name", kString}};
 constexpr Message kSchedulingGate{"PodSchedulingGate", kSchedulingGateFields};
 
+constexpr std::array kResourceClaimFields{Field{4, "resourceClaimTemplateName", kString}};
+constexpr Message kResourceClaim{"PodResourceClaim", kResourceClaimFields};
+
 constexpr std::array kPodSpecFields{
     Field{2, "containers", kMessage, &kContainer, kRepeated},
     Field{3, "restartPolicy", kString},
@@ -84,6 +87,7 @@ constexpr std::array kPodSpecFields{
     Field{25, "priority", kInteger},
     Field{31, "preemptionPolicy", kString},
     Field{38, "schedulingGates", kMessage, &kSchedulingGate, kRepeated},
+    Field{39, "resourceClaims", kMessage, &kResourceClaim, kRepeated},
 };
 constexpr Message kPodSpec{"PodSpec", kPodSpecFields};
 
@@ -96,7 +100,8 @@ constexpr Message kCondition{"Condition", kConditionFields};
 
 constexpr std::array kWaitingFields{Field{1, "reason", kString}, Field{2, "message", kString}};
 constexpr Message kWaiting{"ContainerStateWaiting", kWaitingFields};
-constexpr std::array kTerminatedFields{Field{3, "reason", kString}, Field{4, "message", kString}};
+constexpr std::array kTerminatedFields{Field{1, "exitCode", kInteger}, Field{3, "reason", kString},
+                                       Field{4, "message", kString}};
 constexpr Message kTerminated{"ContainerStateTerminated", kTerminatedFields};
 constexpr std::array kContainerStateFields{
     Field{1, "waiting", kMessage, &kWaiting},
@@ -106,6 +111,7 @@ constexpr Message kContainerState{"ContainerState", kContainerStateFields};
 constexpr std::array kContainerStatusFields{
     Field{1, "name", kString},
     Field{2, "state", kMessage, &kContainerState},
+    Field{3, "lastState", kMessage, &kContainerState},
     Field{4, "ready", kBool},
     Field{5, "restartCount", kInteger},
 };

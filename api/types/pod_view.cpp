@@ -3,9 +3,24 @@
 
 #include <fmt/format.h>
 
+#include "api/base/strings.h"
+#include "api/types/utf8.h"
 #include "api/types/view_reader.h"
 
 namespace tpuslice {
+namespace {
+
+/// Bytes of a message of the kubelet, of a container or of kube-scheduler in texts that are made of them.
+constexpr std::size_t kMaxMessage = 256;
+
+/// ": <message>", shortened; empty without one.
+std::string details_of(std::string_view message) {
+  std::string text = trimmed(message);
+  return text.empty() ? text : ": " + clip(std::move(text), kMaxMessage);
+}
+
+}  // namespace
+
 namespace view {
 namespace {
 
@@ -37,7 +52,9 @@ SharedString read_required_node_affinity(Value value) {
 void drop_node_choice(PodScheduling& scheduling, PodView& pod) {
   scheduling.tolerations = {};
   scheduling.node_affinity = {};
+  scheduling.claim_templates = {};
   pod.unschedulable = {};
+  pod.scheduling_error = {};
   pod.nominated = false;
 }
 
@@ -56,6 +73,19 @@ Status check_size(const PodScheduling& scheduling, const ObjectKey& pod) {
   return Error::invalid_argument(
       "pod {}: node selector, node affinity, tolerations and scheduling gates have {} bytes, no more than {} are read",
       pod.to_string(), bytes, kMaxNodeChoice);
+}
+
+SharedString read_claim_templates(Value claims) {
+  std::string out;
+  int index = 0;
+  each_item(claims, [&](Value claim) {
+    each_member(claim, [&](std::string_view key, Value name) {
+      if (key != "resourceClaimTemplateName" || out.size() > kMaxMessage) return;
+      out += fmt::format("{}spec.resourceClaims[{}].{} {}", out.empty() ? "" : ", ", index, key, text_of(name));
+    });
+    ++index;
+  });
+  return SharedString::decoded(clip(std::move(out), kMaxMessage));
 }
 
 void add_amount(std::string_view name, std::int64_t amount, std::int64_t& sum) {
@@ -142,6 +172,8 @@ void read_pod_spec(Value value, const KeptKeys* keep, PodScheduling& scheduling,
           if (part == "name") scheduling.gates.push_back(shared_text_of(name));
         });
       });
+    } else if (key == "resourceClaims") {
+      scheduling.claim_templates = read_claim_templates(member);
     } else if (key == "containers") {
       each_item(member, [&](Value container) { read_container(container, keep, limits); });
     } else if (key == "initContainers") {
@@ -160,12 +192,20 @@ void read_container_state(Value value, ContainerView& container) {
       if (key == "reason") (waiting ? container.waiting_reason : container.terminated_reason) = shared_text_of(member);
       if (key == "message")
         (waiting ? container.waiting_message : container.terminated_message) = shared_text_of(member);
+      if (key == "exitCode") container.exit_code = int32_of(member, key);
     });
   });
 }
 
-ContainerView read_container_status(Value value) {
+/// A container status.
+struct ContainerStatus {
   ContainerView container;
+  ContainerView last;  ///< How it ended before it was started again (lastState).
+};
+
+ContainerStatus read_container_status(Value value) {
+  ContainerStatus status;
+  ContainerView& container = status.container;
   each_member(value, [&](std::string_view key, Value member) {
     if (key == "name") {
       container.name = shared_text_of(member);
@@ -175,26 +215,56 @@ ContainerView read_container_status(Value value) {
       container.restarts = int32_of(member, key);
     } else if (key == "state") {
       read_container_state(member, container);
+    } else if (key == "lastState") {
+      read_container_state(member, status.last);
     }
   });
-  return container;
+  return status;
 }
 
 /// The text of PodView::stuck for the container; empty if it starts normally.
-std::string stuck_reason(const ContainerView& container) {
+std::string stuck_reason(const ContainerStatus& status) {
+  const ContainerView& container = status.container;
   std::string reason = container.waiting_reason;
   if (reason.empty() || reason == "ContainerCreating" || reason == "PodInitializing") return {};
   // The kubelet alternates between the two reasons, and its messages contain the current back-off.
   if (reason == "ErrImagePull") reason = "ImagePullBackOff";
-  const bool tries_again = reason == "ImagePullBackOff" || reason == "CrashLoopBackOff";
-  const std::string details =
-      tries_again || container.waiting_message.empty() ? "" : ": " + container.waiting_message.str();
+  std::string details;
+  if (reason == "CrashLoopBackOff") {
+    if (const std::string failure = status.last.failure(); !failure.empty()) details = ": " + failure;
+  } else if (reason != "ImagePullBackOff") {
+    details = details_of(container.waiting_message);
+  }
   return fmt::format("container {}: {}{}", container.name, reason, details);
 }
 
-void note_restart_and_stuck_reason(const ContainerView& container, PodView& pod) {
+/// The failures of a pod's containers. One that has not been started again matters more.
+struct Failures {
+  std::string last;
+  std::string before;
+};
+
+void note_failure(const SharedString& container, const ContainerView& ended, std::string& first) {
+  if (!first.empty()) return;
+  if (const std::string failure = ended.failure(); !failure.empty()) {
+    first = fmt::format("container {}: {}", container, failure);
+  }
+}
+
+void note_problems(const ContainerStatus& status, PodView& pod, Failures& failures) {
+  const ContainerView& container = status.container;
   pod.restarted = pod.restarted || container.restarts > 0;
-  if (pod.stuck.empty()) pod.stuck = stuck_reason(container);
+  if (pod.stuck.empty()) pod.stuck = stuck_reason(status);
+  note_failure(container.name, container, failures.last);
+  note_failure(container.name, status.last, failures.before);
+}
+
+void read_scheduled_condition(ConditionView scheduled, PodView& pod) {
+  if (scheduled.reason == "Unschedulable") {
+    pod.unschedulable = std::move(scheduled.message);
+  } else if (!scheduled.is_true && !scheduled.reason.empty() && scheduled.reason != "SchedulingGated") {
+    pod.scheduling_error = fmt::format("{}{}", scheduled.reason, details_of(scheduled.message));
+  }
 }
 
 PodPhase phase_of(Value value) {
@@ -206,6 +276,7 @@ PodPhase phase_of(Value value) {
 }
 
 void read_pod_status(Value value, PodView& pod) {
+  Failures failures;
   each_member(value, [&](std::string_view key, Value member) {
     if (key == "phase") {
       pod.phase = phase_of(member);
@@ -223,22 +294,30 @@ void read_pod_status(Value value, PodView& pod) {
       pod.not_ready = !conditions.ready.type.empty() && !pod.ready;
       pod.ready_reason = std::move(conditions.ready.reason);
       pod.ready_message = std::move(conditions.ready.message);
-      if (conditions.scheduled.reason == "Unschedulable") pod.unschedulable = std::move(conditions.scheduled.message);
+      read_scheduled_condition(std::move(conditions.scheduled), pod);
       if (conditions.disruption.is_true) pod.disruption = std::move(conditions.disruption.reason);
     } else if (key == "containerStatuses") {
       pod.containers.clear();
       each_item(member, [&](Value status) {
-        pod.containers.push_back(read_container_status(status));
-        note_restart_and_stuck_reason(pod.containers.back(), pod);
+        ContainerStatus read = read_container_status(status);
+        note_problems(read, pod, failures);
+        pod.containers.push_back(std::move(read.container));
       });
     } else if (key == "initContainerStatuses") {
-      each_item(member, [&](Value status) { note_restart_and_stuck_reason(read_container_status(status), pod); });
+      each_item(member, [&](Value status) { note_problems(read_container_status(status), pod, failures); });
     }
   });
+  pod.failure = std::move(failures.last.empty() ? failures.before : failures.last);
 }
 
 }  // namespace
 }  // namespace view
+
+std::string ContainerView::failure() const {
+  if (exit_code == 0) return {};
+  return fmt::format("{}, exit code {}{}", terminated_reason.empty() ? "Error" : terminated_reason.str(), exit_code,
+                     details_of(terminated_message));
+}
 
 Result<PodView> PodView::decode(std::string_view json, const KeptKeys* keep) {
   PodView pod;

@@ -46,6 +46,12 @@ struct ContainerView {
   SharedString terminated_reason;  ///< "Error"; empty when not terminated.
   SharedString terminated_message;
   bool terminated = false;
+  std::int32_t exit_code = 0;  ///< 0 as well when not terminated.
+
+  /// "StartError, exit code 128: exec: "python": executable file not found"; empty unless it has terminated with
+  /// another exit code than 0. A long message is shortened.
+  [[nodiscard]] std::string failure() const;
+
   friend bool operator==(const ContainerView&, const ContainerView&) = default;
 };
 
@@ -79,6 +85,8 @@ struct PodScheduling {
   // Only while the pod has no node.
   std::vector<TolerationView> tolerations;
   SharedString node_affinity;  ///< JSON of the required node selector; empty without one.
+  /// "spec.resourceClaims[0].resourceClaimTemplateName tpu", of each claim that has one.
+  SharedString claim_templates;
   friend bool operator==(const PodScheduling&, const PodScheduling&) = default;
 };
 
@@ -108,6 +116,9 @@ struct PodView {
   // Only while the pod has no node.
   SharedString unschedulable;  ///< Message of PodScheduled=False with reason Unschedulable.
   bool nominated = false;      ///< kube-scheduler preempts other pods for it.
+  /// Reason and message of PodScheduled=False with another reason than Unschedulable: "SchedulerError: ...". Empty for
+  /// SchedulingGated, which may be left from before the gates were removed.
+  SharedString scheduling_error;
 
   PodPhase phase = PodPhase::kPending;
   bool ready = false;      ///< The Ready condition is True.
@@ -122,11 +133,16 @@ struct PodView {
   bool minimal = false;                   ///< See above.
   Footprint footprint;
   /// The first container or init container that the kubelet cannot start, and why: "container main: ImagePullBackOff".
-  /// Does not change while the kubelet retries.
+  /// Does not change while the kubelet retries, unless the container ends in another way.
   SharedString stuck;
+  /// The first container or init container that has failed, and how: "container main: OOMKilled, exit code 137". Also
+  /// when it has been started again.
+  SharedString failure;
 
   [[nodiscard]] bool terminating() const { return deletion.has_value(); }
   [[nodiscard]] bool finished() const { return phase == PodPhase::kSucceeded || phase == PodPhase::kFailed; }
+  /// Why it has failed: "Evicted", or `failure`; empty if neither is known.
+  [[nodiscard]] const std::string& cause() const { return reason.empty() ? failure : reason; }
   [[nodiscard]] const std::string& label(std::string_view name) const;
   /// Empty if absent or not kept.
   [[nodiscard]] const std::string& annotation(std::string_view name) const;

@@ -19,9 +19,12 @@ std::string pod_failure(const PodView& pod) {
   if (pod.terminating()) return fmt::format("pod {} is being deleted", pod.key.name);
   if (pod.finished()) {
     return fmt::format("pod {} {}{}", pod.key.name, pod.phase == PodPhase::kFailed ? "failed" : "succeeded",
-                       pod.reason.empty() ? "" : ": " + pod.reason);
+                       pod.cause().empty() ? "" : ": " + pod.cause());
   }
-  if (pod.restarted) return fmt::format("a container of pod {} was restarted", pod.key.name);
+  if (pod.restarted) {
+    return fmt::format("a container of pod {} was restarted{}", pod.key.name,
+                       pod.failure.empty() ? "" : ": " + pod.failure);
+  }
   return {};
 }
 

@@ -70,13 +70,18 @@ void set(std::string_view type, const State& state, std::int64_t generation, Tim
 }
 
 /// Sets the condition in a phase in which the pods do not count.
-void set_inactive(std::string_view type, Phase phase, const State& state, std::int64_t generation, Timestamp now,
+void set_inactive(std::string_view type, Phase phase, State state, std::int64_t generation, Timestamp now,
                   Json& conditions) {
   const Json* before = find_condition(conditions, type);
   if (before != nullptr && phase == Phase::kRefused) return;
-  const bool keep = before != nullptr && phase == Phase::kFinished && is_condition_true(conditions, type);
-  set(type, keep ? State{true, string_at(*before, {"reason"}), string_at(*before, {"message"})} : state, generation,
-      now, conditions);
+  if (before != nullptr && phase == Phase::kFinished) {
+    const bool is_true = is_condition_true(conditions, type);
+    // The message may name failed pods, which are deleted one day.
+    if (is_true || string_at(*before, {"reason"}) == state.reason) {
+      state = {is_true, string_at(*before, {"reason"}), string_at(*before, {"message"})};
+    }
+  }
+  set(type, state, generation, now, conditions);
 }
 
 /// Host 0 of a slice that is not placed, or a gated pod without TPUs.
@@ -103,16 +108,34 @@ State placement_state(const Reasons& slices, bool all_placed, std::string_view b
 }
 
 State container_state(const Reasons& stuck, bool all_started, std::string_view before) {
-  if (!stuck.empty()) return {false, "ContainersStuck", to_message(stuck, before)};
+  if (!stuck.empty()) return {false, std::string(kContainersStuck), to_message(stuck, before)};
   if (!all_started) return {false, "ContainersPending", "the containers of some pods have not started"};
   return {true, "ContainersStarted", "the containers of all pods have started"};
+}
+
+bool has_failed(const PodView& pod) { return pod.phase == PodPhase::kFailed && !pod.failure.empty(); }
+
+Reasons failures_of(const std::vector<std::shared_ptr<const PodView>>& pods) {
+  Reasons failures;
+  for (const auto& pod : pods) {
+    if (!pod->terminating() && has_failed(*pod)) failures[fmt::format("pod {} failed", pod->key.name)] = pod->failure;
+  }
+  return failures;
+}
+
+/// Names the failed pods of a finished workload in the message.
+void add_failures(const Reasons& failures, State finished, std::int64_t generation, Timestamp now, Json& conditions) {
+  if (failures.empty()) return;
+  if (is_condition_true(conditions, kContainersStarted)) finished = container_state({}, true, {});
+  finished.message += "; " + to_message(failures, message_of(conditions, kContainersStarted));
+  set(kContainersStarted, finished, generation, now, conditions);
 }
 
 }  // namespace
 
 bool is_waiting(const PodView& pod) {
   return !pod.terminating() &&
-         (!pod.stuck.empty() || pod.annotations.contains(tpu::kWaiting) || waits_for_placement(pod));
+         (!pod.stuck.empty() || pod.annotations.contains(tpu::kWaiting) || waits_for_placement(pod) || has_failed(pod));
 }
 
 void update_waiting_conditions(const std::vector<std::shared_ptr<const PodView>>& pods, const PodProgress& progress,
@@ -121,6 +144,7 @@ void update_waiting_conditions(const std::vector<std::shared_ptr<const PodView>>
     for (const std::string_view type : {kSlicesPlaced, kContainersStarted}) {
       set_inactive(type, progress.phase, *state, generation, now, conditions);
     }
+    if (progress.phase == Phase::kFinished) add_failures(failures_of(pods), *state, generation, now, conditions);
     return move_to_end(conditions);
   }
   Reasons slices;
@@ -136,12 +160,14 @@ void update_waiting_conditions(const std::vector<std::shared_ptr<const PodView>>
     if (!pod->stuck.empty()) stuck["pod " + pod->key.name] = pod->stuck;
   }
   // A container that becomes unready later has started all the same.
-  const bool started = progress.all_started || is_condition_true(conditions, kContainersStarted);
+  const bool started =
+      all_placed && slices.empty() && (progress.all_started || is_condition_true(conditions, kContainersStarted));
+  // Once all have started, a failed pod has been replaced.
+  if (!started) stuck.merge(failures_of(pods));
   set(kSlicesPlaced, placement_state(slices, all_placed, message_of(conditions, kSlicesPlaced)), generation, now,
       conditions);
-  set(kContainersStarted,
-      container_state(stuck, all_placed && slices.empty() && started, message_of(conditions, kContainersStarted)),
-      generation, now, conditions);
+  set(kContainersStarted, container_state(stuck, started, message_of(conditions, kContainersStarted)), generation, now,
+      conditions);
   move_to_end(conditions);
 }
 

@@ -15,10 +15,12 @@ namespace tpuslice::plan {
 /// Reasons: SlicesPlaced; PodsPending, SlicesWaiting, Suspended, Finished, NotAccepted.
 inline constexpr std::string_view kSlicesPlaced = "tpuslice.dev/SlicesPlaced";
 /// Ours: True once the containers of all those pods have started. False as well while the kubelet cannot start one: its
-/// image or something that it refers to is missing, or it exits as soon as it starts.
+/// image, its program or something that it refers to is missing, or it exits as soon as it starts. Until it is True, it
+/// also names pods that have failed; so does its message when the workload has finished.
 ///
 /// Reasons: ContainersStarted; ContainersPending, ContainersStuck, Suspended, Finished, NotAccepted.
 inline constexpr std::string_view kContainersStarted = "tpuslice.dev/ContainersStarted";
+inline constexpr std::string_view kContainersStuck = "ContainersStuck";
 
 /// What the conditions depend on, besides the pods that wait.
 struct PodProgress {
@@ -35,12 +37,12 @@ struct PodProgress {
 
 /// Sets both conditions. `pods` are those for which is_waiting() is true; others are ignored. The message names the
 /// first few slices and pods with their reasons: the waiting reason that the slice controller wrote (annotation
-/// tpu::kWaiting), and what the kubelet reports about containers.
+/// tpu::kWaiting), and what the kubelet reports about containers (PodView::stuck, PodView::failure).
 void update_waiting_conditions(const std::vector<std::shared_ptr<const PodView>>& pods, const PodProgress& progress,
                                std::int64_t generation, Timestamp now, Json& conditions);
 
-/// Whether a condition depends on the pod: its slice is not placed, it has a waiting reason, or a container cannot
-/// start.
+/// Whether a condition depends on the pod: its slice is not placed, it has a waiting reason, a container cannot start,
+/// or it has failed with one.
 [[nodiscard]] bool is_waiting(const PodView& pod);
 
 }  // namespace tpuslice::plan

@@ -10,11 +10,14 @@
 namespace tpuslice::raycluster {
 
 std::string terminal_reason(const PodView& pod, std::string_view ray_container) {
-  if (pod.phase == PodPhase::kFailed) return pod.reason.empty() ? "pod failed" : "pod failed: " + pod.reason;
+  if (pod.phase == PodPhase::kFailed) return pod.cause().empty() ? "pod failed" : "pod failed: " + pod.cause();
   if (pod.phase == PodPhase::kSucceeded) return "pod succeeded";
   if (pod.phase != PodPhase::kRunning || pod.restart_policy != "Never") return {};
   const auto container = std::ranges::find(pod.containers, ray_container, &ContainerView::name);
   if (container == pod.containers.end() || !container->terminated) return {};
+  if (const std::string failure = container->failure(); !failure.empty()) {
+    return fmt::format("container {} terminated: {}", container->name, failure);
+  }
   return fmt::format("container {} terminated: {}", container->name,
                      container->terminated_reason.empty() ? "no reason given" : container->terminated_reason);
 }

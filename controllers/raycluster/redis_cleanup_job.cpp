@@ -14,7 +14,7 @@ namespace tpuslice::raycluster {
 namespace {
 
 /// The command of the Job. It uses the first of several addresses. Earlier versions of Ray do not accept a user name.
-constexpr std::string_view kScript = R"(exec python -c "
+constexpr std::string_view kScript = R"(exec python3 -c "
 import os, sys
 from urllib.parse import urlparse
 from ray._private.gcs_utils import cleanup_redis_storage

@@ -156,7 +156,7 @@ void update_conditions(const StatusInput& input, bool all_running, Json& conditi
   plan::set_accepted(conditions, input.refusal, generation, input.state.seen.now);
   set_services_ready(conditions, input.services, generation, input.state.seen.now);
   set_children_ready(conditions, input.children, generation, input.state.seen.now);
-  plan::update_waiting_conditions(input.state.pods.workers, pod_progress(input), generation, input.state.seen.now,
+  plan::update_waiting_conditions(input.state.seen.pods, pod_progress(input), generation, input.state.seen.now,
                                   conditions);
   plan::set_observed_generation(conditions, generation);
 }

@@ -203,9 +203,11 @@ Decisions submit(const RayJobState& state, const HttpSubmission& last, Decisions
 Decisions handle_unknown_job(const RayJobState& state, const SubmitterState& submitter, Decisions out) {
   out.status.check_failing_since.reset();
   if (!state.status.job.empty()) {
-    std::string text =
-        fmt::format("Ray does not know job {} any more, which was {}: the head of RayCluster {} was lost",
-                    state.status.job_id, state.status.job, state.status.cluster_name);
+    const PodView* head = find_head(state.seen);
+    std::string text = fmt::format(
+        "Ray does not know job {} any more, which was {}: the head of RayCluster {} was lost{}", state.status.job_id,
+        state.status.job, state.status.cluster_name,
+        head == nullptr || head->failure.empty() ? "" : fmt::format("; pod {}: {}", head->key.name, head->failure));
     return fail(state, kJobLost, std::move(text), std::move(out));
   }
   switch (submitter.kind) {
@@ -217,8 +219,10 @@ Decisions handle_unknown_job(const RayJobState& state, const SubmitterState& sub
     case SubmitterKind::kMissing:
       (void)add_submitter(state, out);
       return out;
-    case SubmitterKind::kNone:
     case SubmitterKind::kActive:
+      if (!submitter.problem.empty()) out.submitter.problem = {"SubmitterPending", submitter.problem};
+      return out;
+    case SubmitterKind::kNone:
     case SubmitterKind::kHeadLost:
       break;
   }

@@ -20,6 +20,7 @@ struct RayJobObserved {
   std::vector<std::shared_ptr<const PodView>> pods;  ///< Pods of the cluster of that name, also when it is deleted.
   /// The Job with the submitter's name, of any owner; null without one.
   std::shared_ptr<const JobView> submitter;
+  std::vector<std::shared_ptr<const PodView>> submitter_pods;  ///< Pods that this Job controls.
   /// The service with the name of head_service_name(), of any owner; null without one.
   std::shared_ptr<const ObjectView> service;
   plan::WorkloadAnswers answers;  ///< Answers of the dashboard.

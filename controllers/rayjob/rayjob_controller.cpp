@@ -35,15 +35,17 @@ runtime::Controller& add_rayjob(runtime::Manager& manager, runtime::SendToWorklo
   auto& clusters = manager.store<ObjectView>(raycluster::kRayClusters, scope({}));
   auto& pods = manager.store<PodView>(kPods, scope(raycluster::kPodSelector));
   auto& submitters = manager.store<JobView>(kJobs, scope(kSubmitterSelector));
+  auto& submitter_pods = manager.store<PodView>(kPods, scope(kSubmitterSelector));
   auto& services = manager.store<ObjectView>(kServices, scope(raycluster::kServiceSelector));
   runtime::WorkloadClient& dashboards = manager.workload_client(std::move(send));
   const JobsByCluster by_cluster = jobs.add_index(index_cluster);
   const JobsByCluster by_created_cluster = jobs.add_index(index_created_cluster);
   controller_options.queue.pace = kPace;
   runtime::Controller& controller = manager.add(
-      std::make_unique<RayJobReconciler>(RayJobReconciler::Stores{jobs, clusters, pods.add_index(index_cluster_of_pod),
-                                                                  submitters, services, dashboards},
-                                         std::move(options)),
+      std::make_unique<RayJobReconciler>(
+          RayJobReconciler::Stores{jobs, clusters, pods.add_index(index_cluster_of_pod), submitters,
+                                   submitter_pods.add_index(runtime::owner_uid<PodView>), services, dashboards},
+          std::move(options)),
       std::move(controller_options));
   controller.watches(jobs);
   controller.watches<ObjectView>(clusters, [by_cluster](const ObjectView& cluster) {
@@ -60,6 +62,7 @@ runtime::Controller& add_rayjob(runtime::Manager& manager, runtime::SendToWorklo
     return cluster ? jobs_of(is_head ? by_cluster : by_created_cluster, *cluster) : std::vector<ObjectKey>();
   });
   controller.watches(submitters);
+  controller.watches<PodView>(submitter_pods, rayjob_of_submitter_pod);
   controller.watches(services);
   controller.sends_requests(dashboards);
   return controller;

@@ -37,6 +37,11 @@ std::optional<std::string> index_cluster_of_pod(const PodView& pod) {
   return ObjectKey{pod.key.namespace_name, cluster}.to_string();
 }
 
+std::vector<ObjectKey> rayjob_of_submitter_pod(const PodView& pod) {
+  if (pod.stuck.empty() && pod.failure.empty()) return {};
+  return {{pod.key.namespace_name, pod.label(raycluster::kOriginatedFromCrName)}};
+}
+
 RayJobReconciler::RayJobReconciler(Stores stores, Options options)
     : stores_(std::move(stores)), options_(std::move(options)) {}
 
@@ -53,9 +58,11 @@ Result<plan::Plan> RayJobReconciler::plan(const plan::ReconcileInput& input) con
     seen.pods = stores_.pods_by_cluster.lookup(ObjectKey{space, cluster}.to_string());
   }
   seen.submitter = stores_.submitters.get(input.key);
+  if (seen.submitter != nullptr) seen.submitter_pods = stores_.pods_by_submitter.lookup(seen.submitter->uid);
   seen.service = stores_.services.get({space, head_service_name(seen.job.spec())});
   seen.answers = stores_.dashboards.answers({name(), input.key});
-  if (auto waits = plan::wait_until_whole(input.key, seen.cluster, seen.pods, seen.submitter, seen.service)) {
+  if (auto waits = plan::wait_until_whole(input.key, seen.cluster, seen.pods, seen.submitter, seen.submitter_pods,
+                                          seen.service)) {
     return *std::move(waits);
   }
   return plan_rayjob(seen, options_);

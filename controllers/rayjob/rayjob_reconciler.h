@@ -19,6 +19,8 @@ namespace tpuslice::rayjob {
 [[nodiscard]] std::optional<std::string> index_created_cluster(const ObjectView& job);
 /// Index function: "<namespace>/<cluster>" of the RayCluster of a pod.
 [[nodiscard]] std::optional<std::string> index_cluster_of_pod(const PodView& pod);
+/// The RayJob of a submitter's pod with a container that cannot start or has failed; none for other pods.
+[[nodiscard]] std::vector<ObjectKey> rayjob_of_submitter_pod(const PodView& pod);
 
 /// Thread-safe. The stores and the client outlive the reconciler.
 class RayJobReconciler final : public plan::Reconciler {
@@ -28,6 +30,7 @@ class RayJobReconciler final : public plan::Reconciler {
     const runtime::ObjectStore& clusters;
     runtime::Index<PodView> pods_by_cluster;
     const runtime::JobStore& submitters;
+    runtime::Index<PodView> pods_by_submitter;  ///< By runtime::owner_uid().
     const runtime::ObjectStore& services;
     const runtime::WorkloadClient& dashboards;
   };

@@ -63,7 +63,7 @@ Status complete_container(const RayJobState& state, const RayClusterSpec& cluste
                           Json& container) {
   if (!has_command(container)) {
     ASSIGN_OR_RETURN(const Json submission, build_submission(state.spec, state.status.job_id));
-    container["command"] = {"python", "-c", kSubmitterScript};
+    container["command"] = {"python3", "-c", kSubmitterScript};
     container.erase("args");
     raycluster::add_variable(container,
                              {{"name", kSubmissionVariable}, {"value", without_expansion(submission.dump())}});
@@ -95,28 +95,43 @@ Result<Json> pod_template(const RayJobState& state, const RayClusterSpec& cluste
   return pod;
 }
 
+/// "pod train-x7k2p: container ray-job-submitter: StartError, exit code 128: ...", of the latest pod with a container
+/// that cannot start or has failed; empty without one.
+std::string container_problem(const std::vector<std::shared_ptr<const PodView>>& pods) {
+  const PodView* latest = nullptr;
+  for (const auto& pod : pods) {
+    if (pod->stuck.empty() && pod->failure.empty()) continue;
+    if (latest == nullptr || pod->created > latest->created) latest = pod.get();
+  }
+  if (latest == nullptr) return {};
+  return fmt::format("pod {}: {}", latest->key.name, latest->stuck.empty() ? latest->failure : latest->stuck);
+}
+
 SubmitterState job_state(const RayJobState& state) {
   using Kind = SubmitterState::Kind;
   if (!state.owns_submitter()) return {Kind::kMissing};
   const JobView& job = *state.seen.submitter;
   if (job.condition("Complete") != nullptr) return {Kind::kSucceeded};
   if (const JobCondition* failed = job.condition("Failed"); failed != nullptr) {
-    return {Kind::kAborted, fmt::format("Reason: {}. Message: {}", failed->reason, failed->message)};
+    const std::string container = container_problem(state.seen.submitter_pods);
+    return {Kind::kAborted, fmt::format("Reason: {}. Message: {}{}", failed->reason, failed->message,
+                                        container.empty() ? "" : "; " + container)};
   }
-  return {job.deleting() ? Kind::kMissing : Kind::kActive};
+  if (job.deleting()) return {Kind::kMissing};
+  return {Kind::kActive, container_problem(state.seen.submitter_pods)};
 }
 
 constexpr std::string_view kHeadNotFound = "Ray head pod not found";
 
-/// Whether the Ray container of the head has terminated, or the cluster is gone.
-bool has_lost_ray(const RayJobState& state, const PodView& head) {
-  const ObjectView* cluster = state.usable_cluster();
-  if (cluster == nullptr) return true;
-  const Object object = cluster->object();
+/// The Ray container of the head if it has terminated, else null. The cluster is usable.
+const ContainerView* ended_ray(const RayJobState& state, const PodView& head) {
+  const Object object = state.usable_cluster()->object();
   const std::string ray = RayClusterSpec::read(object).head.ray_container();
   const auto found = std::ranges::find_if(head.containers, [&](const ContainerView& each) { return each.name == ray; });
-  return found != head.containers.end() && found->terminated;
+  return found != head.containers.end() && found->terminated ? &*found : nullptr;
 }
+
+std::string in_parentheses(const std::string& failure) { return failure.empty() ? "" : " (" + failure + ")"; }
 
 SubmitterState sidecar_state(const RayJobState& state) {
   using Kind = SubmitterState::Kind;
@@ -125,14 +140,15 @@ SubmitterState sidecar_state(const RayJobState& state) {
   const auto found = std::ranges::find(head->containers, kSubmitterContainer, &ContainerView::name);
   if (found == head->containers.end() || !found->terminated) {
     if (!head->finished()) return {Kind::kActive};
-    return {Kind::kHeadLost, fmt::format("Ray head pod {} has ended", head->key.name)};
+    return {Kind::kHeadLost, fmt::format("Ray head pod {} has ended{}", head->key.name, in_parentheses(head->cause()))};
   }
   if (found->terminated_reason == "Completed") return {Kind::kSucceeded};
-  if (has_lost_ray(state, *head)) {
-    return {Kind::kHeadLost, fmt::format("the Ray container of head pod {} has terminated", head->key.name)};
+  if (const ContainerView* ray = ended_ray(state, *head); ray != nullptr) {
+    return {Kind::kHeadLost, fmt::format("the Ray container of head pod {} has terminated{}", head->key.name,
+                                         in_parentheses(ray->failure()))};
   }
-  return {Kind::kAborted, fmt::format("container {} of pod {} terminated: {} {}", kSubmitterContainer, head->key.name,
-                                      found->terminated_reason, found->terminated_message)};
+  return {Kind::kAborted, fmt::format("pod {}: container {}: {}", head->key.name, kSubmitterContainer,
+                                      found->exit_code == 0 ? found->terminated_reason.str() : found->failure())};
 }
 
 }  // namespace

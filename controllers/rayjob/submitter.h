@@ -31,7 +31,8 @@ struct SubmitterState {
     kHeadLost,  ///< SidecarMode: there is no head pod, or it has ended.
   };
   Kind kind = Kind::kNone;
-  /// kAborted: "Reason: BackoffLimitExceeded. Message: ...". kHeadLost: what is lost.
+  /// kActive: the container that keeps it from running, if there is one. kAborted: "Reason: BackoffLimitExceeded.
+  /// Message: ...", and how its container failed. kHeadLost: what is lost.
   std::string problem = {};
 
   /// False only while the submitter runs. A missing Job is created by decide_submitter().

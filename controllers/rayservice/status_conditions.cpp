@@ -82,6 +82,11 @@ std::string describe_wait(const ConditionInput& input) {
   const Cluster* newest = input.decisions.choice.newest();
   if (newest == nullptr) return "its RayCluster is being created";
   if (input.decisions.room.problem) return input.decisions.room.problem.message;
+  const Json* started =
+      find_condition(array_at(newest->object.json(), {"status", "conditions"}), plan::kContainersStarted);
+  if (started != nullptr && string_at(*started, {"reason"}) == plan::kContainersStuck) {
+    return fmt::format("RayCluster {}: {}", newest->name(), string_at(*started, {"message"}));
+  }
   const std::optional<Serving>& serving = input.decisions.newest();
   if (serving && serving->problem) return serving->problem.message;
   if (serving && serving->info) {

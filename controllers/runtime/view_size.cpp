@@ -32,7 +32,7 @@ std::size_t size_of_resources(const ResourceAmounts& resources) {
 /// Size of PodView::scheduling. Its strings count in full: all of it is shared by the pods of a group.
 std::size_t scheduling_size(const PodScheduling& scheduling) {
   std::size_t bytes = block(sizeof(PodScheduling)) + heap_of_text(scheduling.node_affinity.size()) +
-                      size_of_resources(scheduling.resources);
+                      heap_of_text(scheduling.claim_templates.size()) + size_of_resources(scheduling.resources);
   for (const auto& [key, value] : scheduling.node_selector) bytes += 2 * kSharedText + key.size() + value.size();
   for (const TolerationView& each : scheduling.tolerations) {
     bytes += sizeof(each) + 3 * kSharedText + each.key.size() + each.value.size() + each.effect.size();
@@ -83,8 +83,9 @@ void add_members(const PodView& pod, HeapSize& size) {
   size.add(pod.annotations);
   size.add(pod.node_name);
   size.add(pod.pod_ip);
-  for (const SharedString* text : {&pod.restart_policy, &pod.disruption, &pod.unschedulable, &pod.reason, &pod.message,
-                                   &pod.ready_reason, &pod.ready_message, &pod.stuck}) {
+  for (const SharedString* text :
+       {&pod.restart_policy, &pod.disruption, &pod.unschedulable, &pod.reason, &pod.message, &pod.ready_reason,
+        &pod.ready_message, &pod.stuck, &pod.failure, &pod.scheduling_error}) {
     size.add(*text);
   }
   if (pod.scheduling.sharers() > 0) {

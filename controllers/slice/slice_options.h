@@ -24,6 +24,9 @@ struct Options {
   /// refused to release a pod for this long.
   Duration scheduling_timeout = std::chrono::minutes(2);
   Duration waiting_reason_delay = std::chrono::seconds(5);  ///< Younger slices get no waiting reason.
+  /// A pod that has no node for this long, and no reason of kube-scheduler, is itself a waiting reason. Usually a pod
+  /// is bound within a second.
+  Duration unbound_reason_delay = std::chrono::seconds(30);
 };
 
 }  // namespace tpuslice::slice

@@ -203,20 +203,34 @@ class SlicePlanner {
     return out;
   }
 
-  /// For a placed slice: which pod cannot be released, or why kube-scheduler has not found a node for the first pod
-  /// without one.
+  /// Why the pod has no node, which it could have since `since`; empty if it has one, or should have one soon. A reason
+  /// that kube-scheduler reports for another pod is preferred to its silence.
+  std::string missing_node(const PodView& pod, Timestamp since) {
+    if (!pod.node_name.empty()) return {};
+    if (!pod.unschedulable.empty()) return read_unschedulable(pod).reasons;
+    const auto is_reported = [](const PodPtr& each) { return each->node_name.empty() && !each->unschedulable.empty(); };
+    const auto gated = [](const PodPtr& each) { return is_gated(*each); };
+    if (std::ranges::any_of(slice_.started(), is_reported) || std::ranges::any_of(slice_.live(), gated)) return {};
+    if (seen_.now >= since + options_.unbound_reason_delay) return explain_silence(pod, since);
+    requeue_at(since + options_.unbound_reason_delay);
+    return {};
+  }
+
+  /// For a placed slice: which pod cannot be released, or why the first pod without a node has none.
   std::vector<WaitingReason> reasons_of_placed() {
     std::string refusal;
     for (const PodPtr& pod : slice_.live()) {
       const plan::FailedWrite* const release = is_gated(*pod) ? refused_release(*pod, failed_writes()) : nullptr;
       if (release != nullptr && refusal.empty()) refusal = refusal_of(*pod, *release);
     }
-    return first_reason(placed_at(slice_) + options_.waiting_reason_delay, [&](const PodView& pod) {
+    const Timestamp placed = placed_at(slice_);
+    return first_reason(placed + options_.waiting_reason_delay, [&](const PodView& pod) {
       if (!refusal.empty()) return refusal;
-      if (!pod.node_name.empty() || pod.unschedulable.empty()) return std::string();
+      const std::string why = missing_node(pod, placed);
+      if (why.empty()) return std::string();
       const std::string& domain = pod.annotation(tpu::kPlacedIn);
-      std::string reason = fmt::format("pod {} has no node{} yet: {}", pod.key.name,
-                                       domain.empty() ? "" : " in " + domain, read_unschedulable(pod).reasons);
+      std::string reason =
+          fmt::format("pod {} has no node{} yet: {}", pod.key.name, domain.empty() ? "" : " in " + domain, why);
       const auto chosen = pod.scheduling->node_selector.find(tpu::kHostnameLabel);
       if (chosen != pod.scheduling->node_selector.end() && !domain.empty()) {
         reason += fmt::format("; its node selector {} is {}, which must be a node of {}", tpu::kHostnameLabel,
@@ -232,14 +246,15 @@ class SlicePlanner {
     if (slice_.size < 2) return {};
     const bool partly_gated = std::ranges::any_of(slice_.live(), [](const PodPtr& pod) { return is_gated(*pod); });
     const std::string held = held_domain();
-    return first_reason(slice_.last_created() + options_.waiting_reason_delay, [&](const PodView& pod) {
+    const Timestamp created = slice_.last_created();
+    return first_reason(created + options_.waiting_reason_delay, [&](const PodView& pod) {
       if (partly_gated) return std::string();
       if (!pod.scheduling->gates.empty()) {
         return fmt::format("pod {} is held by scheduling gate {}", pod.key.name, pod.scheduling->gates.front());
       }
-      if (!pod.node_name.empty() || pod.unschedulable.empty()) return std::string();
-      return fmt::format("pod {} has no node yet: {}; its slice has no scheduling gate, {}", pod.key.name,
-                         read_unschedulable(pod).reasons,
+      const std::string why = missing_node(pod, created);
+      if (why.empty()) return std::string();
+      return fmt::format("pod {} has no node yet: {}; its slice has no scheduling gate, {}", pod.key.name, why,
                          held.empty() ? "so its pods get nodes one by one"
                                       : fmt::format("and others of its pods hold nodes of {}", held));
     });

@@ -24,7 +24,8 @@ struct SliceObserved {
 };
 
 /// - Placed slice: pods that are still gated (the placement was interrupted, or they were created later) are released
-///   to the domain of host 0. A pod that kube-scheduler cannot place yet gets a waiting reason.
+///   to the domain of host 0. A pod that kube-scheduler cannot place yet, or leaves without a node and without saying
+///   why, gets a waiting reason.
 /// - Slice that lost a pod, has a pod on a lost node, or has a pod that kube-scheduler cannot place in the domain or
 ///   whose release keeps failing for Options::scheduling_timeout: all started hosts are deleted. The slice's controller
 ///   recreates them under its own policy and budget, and they wait for nodes like those of a new slice. Gated hosts are

@@ -82,7 +82,7 @@ SliceState state_before_start(const Slice& slice, Timestamp now) {
 std::string lost_pod(const Slice& slice) {
   if (!slice.failed.empty()) {
     const PodView& pod = *slice.failed.front();
-    return fmt::format("pod {} failed{}", pod.key.name, pod.reason.empty() ? "" : ": " + pod.reason);
+    return fmt::format("pod {} failed{}", pod.key.name, pod.cause().empty() ? "" : ": " + pod.cause());
   }
   if (!slice.terminating.empty()) return fmt::format("pod {} is being deleted", slice.terminating.front()->key.name);
   std::string missing = missing_hosts(slice);

@@ -74,4 +74,11 @@ Unschedulable read_unschedulable(const PodView& pod) {
   return {pod.nominated || std::ranges::all_of(reasons, is_temporary), fmt::format("{}", fmt::join(reasons, ", "))};
 }
 
+std::string explain_silence(const PodView& pod, Timestamp since) {
+  const std::string& claims = pod.scheduling->claim_templates;
+  return fmt::format("it waits for one since {}, and kube-scheduler reports {}{}", format_rfc3339(since),
+                     pod.scheduling_error.empty() ? "no reason" : pod.scheduling_error,
+                     claims.empty() ? "" : "; check that its resource claims exist: " + claims);
+}
+
 }  // namespace tpuslice::slice

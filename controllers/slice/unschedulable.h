@@ -1,8 +1,9 @@
-// Why kube-scheduler cannot place a pod in the domain of its slice, as the condition PodScheduled of the pod says.
+// Why kube-scheduler does not place a pod in the domain of its slice, as the condition PodScheduled of the pod says.
 #pragma once
 
 #include <string>
 
+#include "api/base/clock.h"
 #include "api/types/views.h"
 
 namespace tpuslice::slice {
@@ -16,5 +17,9 @@ struct Unschedulable {
 
 /// `pod.unschedulable` is not empty.
 [[nodiscard]] Unschedulable read_unschedulable(const PodView& pod);
+
+/// What is known of a pod that could have a node since `since`, where kube-scheduler reports no nodes that lack
+/// something: it does not try a pod whose resource claims do not exist, and reports nothing then.
+[[nodiscard]] std::string explain_silence(const PodView& pod, Timestamp since);
 
 }  // namespace tpuslice::slice

@@ -5,7 +5,7 @@
 
 namespace tpuslice::rayjob {
 
-/// Selects the Jobs that submit.
+/// Selects the Jobs that submit, and their pods.
 inline constexpr std::string_view kSubmitterSelector = "ray.io/originated-from-crd=RayJob";
 /// Label of the RayCluster.
 inline constexpr std::string_view kSubmissionMode = "ray.io/job-submission-mode";

@@ -131,6 +131,64 @@ TEST(PodView, ReportsAContainerThatCannotStart) {
   EXPECT_EQ(stuck(waiting("main", "ImagePullBackOff", "Back-off pulling image")), pulls)
       << "both reasons alternate while a pull fails";
   EXPECT_EQ(stuck(waiting("main", "CrashLoopBackOff", "back-off 20s")), "container main: CrashLoopBackOff");
+  EXPECT_EQ(stuck(R"([{"name": "main", "state": {"waiting": {"reason": "CrashLoopBackOff", "message": "back-off 20s"}},
+                       "lastState": {"terminated": {"reason": "OOMKilled", "exitCode": 137}}}])"),
+            "container main: CrashLoopBackOff: OOMKilled, exit code 137");
+  EXPECT_EQ(stuck(waiting("main", "CreateContainerError", std::string(1000, 'm'))),
+            "container main: CreateContainerError: " + std::string(256, 'm') + "...");
+}
+
+TEST(PodView, ReportsHowAContainerFailed) {
+  const auto failure = [](const std::string& status) {
+    return PodView::decode(R"({"metadata": {"name": "p", "uid": "u"}, "status": {)" + status + "}}")->failure;
+  };
+  const std::string main = R"("containerStatuses": [{"name": "main", "state": {"terminated": )";
+  EXPECT_EQ(failure(main + R"({"reason": "Completed", "exitCode": 0}}}])"), "");
+  EXPECT_EQ(
+      failure(main + R"({"reason": "StartError", "exitCode": 128, "message": "exec: \"python\": not found\n"}}}])"),
+      "container main: StartError, exit code 128: exec: \"python\": not found");
+  EXPECT_EQ(failure(main + R"({"exitCode": 3}}}])"), "container main: Error, exit code 3");
+  EXPECT_EQ(failure(main + R"({"reason": "Error", "exitCode": 1, "message": ")" + std::string(1000, 'm') + R"("}}}])"),
+            "container main: Error, exit code 1: " + std::string(256, 'm') + "...");
+  EXPECT_EQ(failure(R"("containerStatuses": [{"name": "main", "state": {"running": {}},
+                       "lastState": {"terminated": {"reason": "OOMKilled", "exitCode": 137}}}])"),
+            "container main: OOMKilled, exit code 137")
+      << "also when it runs again";
+  EXPECT_EQ(failure(R"("initContainerStatuses": [{"name": "first", "state": {"terminated": {"exitCode": 0}},
+                       "lastState": {"terminated": {"reason": "Error", "exitCode": 2}}}], )" +
+                    main + R"({"reason": "Error", "exitCode": 1}}}])"),
+            "container main: Error, exit code 1")
+      << "the other one succeeded in the end";
+}
+
+TEST(PodView, KeepsWhatKubeSchedulerReportsInsteadOfMissingNodes) {
+  const auto decode = [](const std::string& condition, const std::string& spec = "") {
+    return PodView::decode(R"({"metadata": {"name": "p", "uid": "u"}, "spec": {)" + spec +
+                           R"(}, "status": {"conditions": [{"type": "PodScheduled", "status": "False", )" + condition +
+                           "}]}}")
+        .value();
+  };
+  const std::string error = R"("reason": "SchedulerError", "message": "no such claim")";
+  EXPECT_EQ(decode(error).scheduling_error, "SchedulerError: no such claim");
+  EXPECT_EQ(decode(error).unschedulable, "");
+  EXPECT_EQ(decode(R"("reason": "SchedulerError")").scheduling_error, "SchedulerError");
+  EXPECT_EQ(decode(R"("reason": "SchedulingGated", "message": "m")").scheduling_error, "");
+  EXPECT_EQ(decode(R"("reason": "Unschedulable", "message": "m")").scheduling_error, "");
+  EXPECT_EQ(decode(error, R"("nodeName": "n")").scheduling_error, "");
+}
+
+TEST(PodView, KeepsTheTemplatesOfTheClaimsOfAnUnboundPod) {
+  const auto templates = [](const std::string& node) {
+    return PodView::decode(R"({"metadata": {"name": "p", "uid": "u"}, "spec": {"resourceClaims": [
+               {"name": "a", "resourceClaimTemplateName": "tpu"}, {"name": "b", "resourceClaimName": "mine"},
+               {"name": "c", "resourceClaimTemplateName": "net"}])" +
+                           node + "}}")
+        ->scheduling->claim_templates;
+  };
+  EXPECT_EQ(
+      templates(""),
+      "spec.resourceClaims[0].resourceClaimTemplateName tpu, spec.resourceClaims[2].resourceClaimTemplateName net");
+  EXPECT_EQ(templates(R"(, "nodeName": "n")"), "");
 }
 
 TEST(PodView, IsNeitherReadyNorNotReadyWithoutTheCondition) {
@@ -211,7 +269,9 @@ TEST(PodView, KeepsStatus) {
   none.terminated = true;
   none.terminated_reason = "Error";
   none.terminated_message = "boom";
+  none.exit_code = 1;
   EXPECT_EQ(pod.containers[2], none);
+  EXPECT_EQ(pod.failure, "container none: Error, exit code 1: boom");
 }
 
 TEST(PodView, DoesNotDependOnTheOrderOfMembers) {

@@ -115,6 +115,17 @@ TEST_F(ReconcilingJobSets, ReportsWaitingPods) {
   ASSERT_TRUE(stuck.status.has_value());
   EXPECT_EQ(condition(stuck.status->status["conditions"], plan::kContainersStarted),
             "False ContainersStuck: pod train-workers-0-0-x: container main: ImagePullBackOff");
+
+  pod.stuck = {};
+  pod.phase = PodPhase::kFailed;
+  pod.failure = "container main: StartError, exit code 128";
+  EXPECT_THAT(jobset_of_waiting_pod(pod), ElementsAre(ObjectKey{"default", "train"}));
+  pods_.put(pod);
+  JobView job = *jobs_.list().front();
+  job.ready = 0;
+  jobs_.put(job);
+  EXPECT_EQ(condition(plan().status->status["conditions"], plan::kContainersStarted),
+            "False ContainersStuck: pod train-workers-0-0-x failed: container main: StartError, exit code 128");
 }
 
 TEST_F(ReconcilingJobSets, FindsPodsWithATeardownGrace) {

@@ -58,6 +58,12 @@ TEST(GroupFailure, IsAnyFailedRestartedOrTerminatingPod) {
   EXPECT_EQ(failure(group(pod("serve-0"), {pod("serve-0-1", kRestarted), pod("serve-0-2")})),
             "a container of pod serve-0-1 was restarted");
   EXPECT_EQ(failure(group(pod("serve-0", kRestarted), {})), "a container of pod serve-0 was restarted");
+  const auto killed = [](PodView& view) {
+    view.restarted = true;
+    view.failure = "container main: OOMKilled, exit code 137";
+  };
+  EXPECT_EQ(failure(group(pod("serve-0", killed), {})),
+            "a container of pod serve-0 was restarted: container main: OOMKilled, exit code 137");
   EXPECT_EQ(failure(group(pod("serve-0"), {pod("serve-0-2", kTerminating)})), "pod serve-0-2 is being deleted");
   EXPECT_EQ(failure(group(pod("serve-0"), {pod("serve-0-2", kFailed)})), "pod serve-0-2 failed: Evicted");
 }

@@ -41,6 +41,13 @@ PodPtr stuck_pod(const std::string& name, const std::string& reason, bool termin
   return std::make_shared<const PodView>(std::move(pod));
 }
 
+PodPtr failed_pod(const std::string& name, const std::string& failure) {
+  PodView pod = *stuck_pod(name, "");
+  pod.phase = PodPhase::kFailed;
+  pod.failure = failure;
+  return std::make_shared<const PodView>(std::move(pod));
+}
+
 /// "True SlicesPlaced"
 std::string state_of(const Json& conditions, std::string_view type) {
   const Json* condition = find_condition(conditions, type);
@@ -164,11 +171,39 @@ TEST(WaitingConditions, NamePodsWhoseContainersCannotStart) {
             "pod a: 1; pod b: 2; pod c: 3; others wait, too");
 }
 
+TEST(WaitingConditions, NamePodsThatFailedUntilAllContainersHaveStarted) {
+  const std::vector<PodPtr> pods = {failed_pod("a", "container main: StartError, exit code 128"), stuck_pod("b", "B")};
+  const std::string message = "pod a failed: container main: StartError, exit code 128; pod b: B";
+  const Json created = conditions_for(pods, kCreated);
+  EXPECT_EQ(state_of(created, kContainersStarted), "False ContainersStuck");
+  EXPECT_EQ(message_of(created, kContainersStarted), message);
+  EXPECT_EQ(state_of(created, kSlicesPlaced), "True SlicesPlaced");
+  const Json started = conditions_for({pods[0]}, kStarted, created);
+  EXPECT_EQ(state_of(started, kContainersStarted), "True ContainersStarted") << "another pod has its place";
+  EXPECT_EQ(state_of(conditions_for({pods[0]}, {}, started), kContainersStarted), "False ContainersStuck");
+}
+
+TEST(WaitingConditions, NameThePodsOfAFinishedWorkloadThatFailed) {
+  const std::vector<PodPtr> pods = {failed_pod("a", "container main: OOMKilled, exit code 137"), stuck_pod("b", "B")};
+  const std::string failed = "pod a failed: container main: OOMKilled, exit code 137";
+  const Json never = conditions_for(pods, {Phase::kFinished}, conditions_for({}, kCreated));
+  EXPECT_EQ(state_of(never, kContainersStarted), "False Finished");
+  EXPECT_EQ(message_of(never, kContainersStarted), "the workload has finished; " + failed);
+  EXPECT_EQ(conditions_for({}, {Phase::kFinished}, never), never) << "the pods are deleted";
+  const Json started = conditions_for(pods, {Phase::kFinished}, conditions_for({}, kStarted));
+  EXPECT_EQ(state_of(started, kContainersStarted), "True ContainersStarted");
+  EXPECT_EQ(message_of(started, kContainersStarted), "the containers of all pods have started; " + failed);
+  EXPECT_EQ(conditions_for(pods, {Phase::kFinished}, started), started);
+  EXPECT_EQ(conditions_for({}, {Phase::kFinished}, started), started);
+}
+
 TEST(WaitingConditions, DependOnPodsThatAreStuckOrGatedOrHaveAWaitingReason) {
   EXPECT_TRUE(is_waiting(*stuck_pod("a", "container main: X")));
   EXPECT_TRUE(is_waiting(*pod_of("a", "no pool")));
   EXPECT_TRUE(is_waiting(*gated_host("0")));
   EXPECT_FALSE(is_waiting(*gated_host("3")));
+  EXPECT_TRUE(is_waiting(*failed_pod("a", "container main: Error, exit code 1")));
+  EXPECT_FALSE(is_waiting(*failed_pod("a", "")));
   EXPECT_FALSE(is_waiting(*stuck_pod("a", "")));
   EXPECT_FALSE(is_waiting(*pod_of("a", "no pool", true)));
 }

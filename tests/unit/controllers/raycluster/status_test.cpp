@@ -132,6 +132,15 @@ TEST(Status, SaysWhyTheHeadIsNotReady) {
   EXPECT_EQ(condition(status(nothing_yet(seen.cluster)), "HeadPodReady")["reason"], "HeadPodNotFound");
 }
 
+TEST(Status, NamesAContainerThatCannotStartOfHeadAndWorkers) {
+  RayClusterObserved seen = all_running(Object(tutorial_cluster()));
+  change(seen.pods[0], [](PodView& pod) { pod.stuck = "container ray-head: CrashLoopBackOff: Error, exit code 1"; });
+  const Json started = condition(status(seen), "tpuslice.dev/ContainersStarted");
+  EXPECT_EQ(started["reason"], "ContainersStuck");
+  EXPECT_EQ(started["message"],
+            fmt::format("pod {}: container ray-head: CrashLoopBackOff: Error, exit code 1", seen.pods[0]->key.name));
+}
+
 TEST(Status, HasReplicaFailureUntilAPlanSucceeds) {
   RayClusterObserved seen = all_running(Object(tutorial_cluster()));
   seen.last_failure = plan::Failure{"FailedCreateWorkerPod", "exceeded quota: pods=5"};

@@ -12,7 +12,8 @@
 namespace tpuslice::rayjob {
 namespace {
 
-using ::testing::HasSubstr;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
 
 TEST(RayJobIndexes, NameTheClusterOfTheAttempt) {
   Json job = a_rayjob();
@@ -47,9 +48,10 @@ class ReconcilingRayJobs : public ::testing::Test {
   runtime::ObjectStore clusters_{raycluster::kRayClusters};
   runtime::PodStore pods_{kPods};
   runtime::JobStore submitters_{kJobs};
+  runtime::PodStore submitter_pods_{kPods};
   runtime::ObjectStore services_{kServices};
-  const RayJobReconciler reconciler_{
-      {jobs_, clusters_, pods_.add_index(index_cluster_of_pod), submitters_, services_, dashboards_}};
+  const RayJobReconciler reconciler_{{jobs_, clusters_, pods_.add_index(index_cluster_of_pod), submitters_,
+                                      submitter_pods_.add_index(runtime::owner_uid<PodView>), services_, dashboards_}};
 };
 
 TEST_F(ReconcilingRayJobs, PlansNothingForADeletedOne) {
@@ -83,6 +85,20 @@ TEST_F(ReconcilingRayJobs, ObservesAllThatThePlanDependsOn) {
   ASSERT_EQ(out.requests.size(), 1U);
   EXPECT_EQ(out.requests[0].address, "10.0.0.1:8265");
   EXPECT_EQ(out.requests[0].target, "/api/jobs/" + world.job_id());
+}
+
+TEST(RayJobOfAPod, IsThatOfASubmitterWithAProblem) {
+  World world(a_rayjob());
+  world.run();
+  world.start_cluster();
+  world.run();
+  const auto pod = [&](const char* name, const char* phase, const Json& state) {
+    world.add_submitter_pod(name, phase, state);
+    return world.observed().submitter_pods.back();
+  };
+  EXPECT_THAT(rayjob_of_submitter_pod(*pod("train-a", "Running", {{"running", Json::object()}})), IsEmpty());
+  EXPECT_THAT(rayjob_of_submitter_pod(*pod("train-b", "Failed", {{"terminated", {{"exitCode", 128}}}})),
+              ElementsAre(ObjectKey{"default", "train"}));
 }
 
 }  // namespace

@@ -48,7 +48,7 @@ TEST(Submitter, IsAJobWithTheImageOfTheHeadAndNoShell) {
   const Json& container = container_of(world);
   EXPECT_EQ(container["name"], "ray-job-submitter");
   EXPECT_EQ(container["image"], head["image"]);
-  EXPECT_EQ(container["command"], Json({"python", "-c", kSubmitterScript}));
+  EXPECT_EQ(container["command"], Json({"python3", "-c", kSubmitterScript})) << "not every image has python";
   EXPECT_EQ(container["resources"]["requests"], Json({{"cpu", "500m"}, {"memory", "200Mi"}}));
   EXPECT_EQ(container["resources"]["limits"], Json({{"cpu", "1"}, {"memory", "1Gi"}}));
   EXPECT_EQ(variable(container, "RAY_DASHBOARD_ADDRESS"), world.status("dashboardURL"));
@@ -104,7 +104,7 @@ TEST(Submitter, OfTheUserWithoutCommandGetsOurs) {
       {{"submitterPodTemplate",
         {{"spec",
           {{"restartPolicy", "OnFailure"}, {"containers", Json::array({{{"name", "mine"}, {"image", "i"}}})}}}}}});
-  EXPECT_EQ(container_of(world)["command"][0], "python");
+  EXPECT_EQ(container_of(world)["command"][0], "python3");
   EXPECT_EQ(pod_of(world)["spec"]["restartPolicy"], "OnFailure");
   EXPECT_FALSE(world.submitter()["spec"].contains("podFailurePolicy")) << "needs Never";
 }
@@ -123,6 +123,48 @@ TEST(Submitter, CannotBeMadeWithoutAnImage) {
   world.run();
   EXPECT_EQ(world.state(), "Initializing");
   EXPECT_THAT(world.condition(kChildrenReady), HasSubstr("has no image"));
+}
+
+TEST(Submitter, ThatCannotStartIsNamedWithItsContainer) {
+  World world = with_submitter();
+  const auto problem = [&] {
+    world.advance(3s);
+    world.run();
+    return world.condition(kChildrenReady);
+  };
+  world.add_submitter_pod("train-a", "Pending", {{"waiting", {{"reason", "InvalidImageName"}, {"message", "bad"}}}});
+  EXPECT_EQ(problem(), "False SubmitterPending: pod train-a: container ray-job-submitter: InvalidImageName: bad");
+  world.advance(10s);
+  const Json error = {{"reason", "StartError"}, {"exitCode", 128}, {"message", "exec: \"python3\": not found"}};
+  world.add_submitter_pod("train-b", "Failed", {{"terminated", error}});
+  const std::string failed =
+      "pod train-b: container ray-job-submitter: StartError, exit code 128: exec: \"python3\": not found";
+  EXPECT_EQ(problem(), "False SubmitterPending: " + failed);
+  EXPECT_EQ(world.state(), "Running");
+  world.end_submitter("Failed");
+  world.run();
+  EXPECT_EQ(world.state(), "Failed SubmissionFailed");
+  EXPECT_EQ(world.status("message"),
+            "Job submission has failed. Reason: BackoffLimitExceeded. Message: it failed; " + failed);
+}
+
+TEST(Submitter, ThatRunsIsNotNamed) {
+  World world = with_submitter();
+  world.add_submitter_pod("train-a", "Running", {{"running", Json::object()}});
+  world.advance(3s);
+  world.run();
+  EXPECT_THAT(world.condition(kChildrenReady), StartsWith("True"));
+}
+
+TEST(SidecarSubmitter, SaysHowItsContainerFailed) {
+  World world(a_rayjob({{"submissionMode", "SidecarMode"}}));
+  world.run();
+  world.start_cluster();
+  world.run();
+  world.end_sidecar("StartError");
+  world.advance(3s);
+  world.run();
+  EXPECT_THAT(world.status("message"), HasSubstr("-head: container ray-job-submitter: StartError, exit code 1"));
 }
 
 TEST(SidecarSubmitter, IsAContainerOfTheHeadThatIsNotReplaced) {
@@ -188,6 +230,7 @@ TEST(SidecarSubmitter, IsLostWithTheRayContainerOfTheHead) {
   world.end_sidecar("Error", true);
   world.step();
   EXPECT_EQ(world.state(), "Retrying JobLost");
+  EXPECT_THAT(world.status("message"), HasSubstr("has terminated (OOMKilled, exit code 1)"));
 }
 
 }  // namespace

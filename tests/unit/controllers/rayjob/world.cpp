@@ -110,6 +110,7 @@ RayJobObserved World::observed() const {
       seen.pods.push_back(view_of<PodView>(pod));
   }
   seen.submitter = view_of<JobView>(submitter_);
+  for (const Json& pod : submitter_pods_) seen.submitter_pods.push_back(view_of<PodView>(pod));
   seen.service = view_of<ObjectView>(service_);
   std::vector<std::shared_ptr<const plan::WorkloadAnswer>> answers;
   for (const auto& [request, answer] : answers_) answers.push_back(answer);
@@ -274,6 +275,20 @@ void World::end_submitter(const std::string& condition) {
                                                      {"reason", "BackoffLimitExceeded"},
                                                      {"message", "it failed"},
                                                      {"lastTransitionTime", format_rfc3339(now)}}});
+}
+
+void World::add_submitter_pod(const std::string& name, const std::string& phase, const Json& state) {
+  const Json status = {{"name", kSubmitterContainer}, {"state", state}};
+  submitter_pods_.push_back(
+      with_uid({{"apiVersion", "v1"},
+                {"kind", "Pod"},
+                {"metadata",
+                 {{"name", name},
+                  {"namespace", "default"},
+                  {"creationTimestamp", format_rfc3339(now)},
+                  {"labels", submitter_["spec"]["template"]["metadata"]["labels"]},
+                  {"ownerReferences", Json::array({Object(submitter_).as_controller().to_json()})}}},
+                {"status", {{"phase", phase}, {"containerStatuses", Json::array({status})}}}}));
 }
 
 void World::add_foreign_submitter() {

@@ -79,6 +79,8 @@ class World {
   /// "Complete" or "Failed".
   void end_submitter(const std::string& condition);
   void delete_submitter() { submitter_ = Json(); }
+  /// A pod of the submitter whose container is in `state`.
+  void add_submitter_pod(const std::string& name, const std::string& phase, const Json& state);
   /// Of another owner.
   void add_foreign_submitter();
   void add_foreign_cluster(const std::string& name);
@@ -133,6 +135,7 @@ class World {
   Json submitter_;
   Json service_;
   std::map<std::string, Json> pods_;
+  std::vector<Json> submitter_pods_;
   std::vector<plan::WorkloadRequest> requests_;
   std::map<std::string, std::shared_ptr<const plan::WorkloadAnswer>> answers_;
   std::optional<plan::Failure> failure_;

@@ -3,7 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "api/types/conditions.h"
 #include "controllers/plan/conditions.h"
+#include "controllers/plan/waiting_conditions.h"
 #include "controllers/raycluster/children.h"
 #include "controllers/raycluster/rules/raycluster_labels.h"
 #include "controllers/rayservice/rules/rayservice_labels.h"
@@ -106,6 +108,19 @@ TEST_F(RayServicePlan, ClustersAndServicesGoOnWhileAnEditIsRefused) {
   EXPECT_EQ(world_.condition(kReady), "True: NonZeroServeEndpoints");
   EXPECT_EQ(world_.clusters().size(), 1U);
   EXPECT_EQ(world_.services().size(), 2U);
+}
+
+TEST_F(RayServicePlan, SaysWhichContainerOfItsClusterCannotStart) {
+  rounds(1);
+  Json& cluster = world_.clusters().begin()->second;
+  set_condition(cluster["status"]["conditions"],
+                {std::string(plan::kContainersStarted), "False", std::string(plan::kContainersStuck),
+                 "pod llm-head: container ray-head: ImagePullBackOff", std::nullopt},
+                world_.now());
+  world_.reconcile();
+  const Json* ready = find_condition(world_.service()["status"]["conditions"], kReady);
+  ASSERT_NE(ready, nullptr);
+  EXPECT_THAT(string_at(*ready, {"message"}), HasSubstr(": pod llm-head: container ray-head: ImagePullBackOff"));
 }
 
 TEST_F(RayServicePlan, TheInitializingTimeoutIsFinal) {

@@ -14,8 +14,11 @@ namespace tpuslice::slice {
 namespace {
 
 using namespace std::chrono_literals;
+using ::testing::Contains;
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 using ::testing::SizeIs;
 
 SliceObserved view_of(const SliceBuilder& slice, Duration now) { return {slice.key(), slice.pods(), {}, after(now)}; }
@@ -99,6 +102,27 @@ TEST(PlacedSlice, SaysInItsPlanWhyItWrites) {
       planned(a_slice("train").runs_in("pool-a").unscheduled(1).host(1, refused_with(kNoCpu)), 1min);
   EXPECT_FALSE(plan.stages.empty());
   EXPECT_NE(plan.reason, "") << "the log has one line for each plan";
+}
+
+TEST(PlacedSlice, SaysSinceWhenAPodHasNoNodeIfKubeSchedulerDoesNotSayWhy) {
+  const auto claim = [](PodView& pod) {
+    pod.scheduling.edit().claim_templates = "spec.resourceClaims[0].resourceClaimTemplateName tpu";
+  };
+  const SliceBuilder slice = a_slice("train").hosts(3).runs_in("pool-a", 5s).unscheduled(1).unscheduled(2).each(claim);
+  const plan::Plan before = planned(slice, 34s);
+  EXPECT_THAT(ending_writes_of(before), IsEmpty());
+  EXPECT_EQ(before.requeue_after, Duration(1s));
+  const plan::Plan plan = planned(slice, 35s);
+  EXPECT_THAT(ending_writes_of(plan),
+              ElementsAre("train-1 waiting=pod train-1 has no node in pool-a yet: it waits for one since "
+                          "2026-01-01T00:00:05Z, and kube-scheduler reports no reason; check that its resource claims "
+                          "exist: spec.resourceClaims[0].resourceClaimTemplateName tpu"));
+  EXPECT_EQ(plan.requeue_after, std::nullopt) << "the text does not change";
+  EXPECT_THAT(ending_writes_of(planned(SliceBuilder(slice).gated(0), 24h)), Not(Contains(HasSubstr("waiting=pod"))))
+      << "it is being released";
+  EXPECT_THAT(ending_writes_of(planned(SliceBuilder(slice).host(2, refused_with(kNoCpu)), 1min)),
+              ElementsAre("train-2 waiting=pod train-2 has no node in pool-a yet: Insufficient cpu"))
+      << "that is a reason";
 }
 
 TEST(PlacedSlice, IsKeptWhileTheReasonWillPass) {

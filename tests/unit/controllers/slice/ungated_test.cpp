@@ -128,9 +128,17 @@ TEST(UngatedSlice, GetsNoReasonWhileItIsNewOrUntried) {
   const plan::Plan young = plan_slice(view_of(without_gates().created(10s).each(refused_with(kNoChips)), 12s), {});
   EXPECT_TRUE(young.empty());
   EXPECT_EQ(young.requeue_after, Duration(3s));
-  EXPECT_TRUE(plan_slice(view_of(without_gates()), {}).empty()) << "kube-scheduler has not tried yet";
+  EXPECT_TRUE(plan_slice(view_of(without_gates(), 29s), {}).empty()) << "kube-scheduler has not tried yet";
   EXPECT_TRUE(plan_slice(view_of(without_gates(a_slice("train").hosts(1)).each(refused_with(kNoChips))), {}).empty())
       << "a slice of one host has never a gate";
+}
+
+TEST(UngatedSlice, SaysSinceWhenItHasNoNodeIfKubeSchedulerDoesNotSayWhy) {
+  EXPECT_THAT(
+      pod_writes_of(plan_slice(view_of(without_gates(), 30s), {})),
+      ElementsAre("train-0 waiting=pod train-0 has no node yet: it waits for one since 2026-01-01T00:00:00Z, and "
+                  "kube-scheduler reports no reason; its slice has no scheduling gate, so its pods get nodes "
+                  "one by one"));
 }
 
 TEST(UngatedSlice, LeavesTheReasonToThePlacementIfItIsPartlyGated) {

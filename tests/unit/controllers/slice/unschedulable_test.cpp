@@ -111,6 +111,22 @@ TEST(Unschedulable, DoesNotDependOnTheNumberOfNodes) {
   EXPECT_EQ(read(before).reasons, read(later).reasons) << "the waiting reason would change with each node";
 }
 
+TEST(SilentScheduler, IsReportedWithTheTimeAndTheClaimsOfThePod) {
+  const Timestamp since = parse_rfc3339("2026-01-01T00:00:05Z").value();
+  PodView pod;
+  EXPECT_EQ(explain_silence(pod, since),
+            "it waits for one since 2026-01-01T00:00:05Z, and kube-scheduler reports no reason");
+  pod.scheduling.edit().claim_templates = "spec.resourceClaims[0].resourceClaimTemplateName tpu";
+  EXPECT_EQ(
+      explain_silence(pod, since),
+      "it waits for one since 2026-01-01T00:00:05Z, and kube-scheduler reports no reason; check that its resource "
+      "claims exist: spec.resourceClaims[0].resourceClaimTemplateName tpu");
+  pod.scheduling.edit().claim_templates = {};
+  pod.scheduling_error = "SchedulerError: plugin failed";
+  EXPECT_EQ(explain_silence(pod, since),
+            "it waits for one since 2026-01-01T00:00:05Z, and kube-scheduler reports SchedulerError: plugin failed");
+}
+
 TEST(Unschedulable, IsReadFromAnyText) {
   for (const char* text : {"x", ".", "...", ", ", " preemption: ", "0/1 nodes are available: ", "7", "12 ",
                            "0/1 nodes are available: ."}) {
