@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "controllers/leaderworkerset/rules/groups.h"
+#include "controllers/leaderworkerset/rules/group_slices.h"
 #include "tpu/rules/field_errors.h"
 
 namespace tpuslice::rules {

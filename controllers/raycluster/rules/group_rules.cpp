@@ -1,4 +1,4 @@
-#include "controllers/raycluster/rules/groups.h"
+#include "controllers/raycluster/rules/group_rules.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "controllers/raycluster/suspend.h"
+#include "controllers/raycluster/suspension.h"
 
 #include "api/types/conditions.h"
 

@@ -1,4 +1,4 @@
-#include "controllers/raycluster/suspend.h"
+#include "controllers/raycluster/suspension.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "controllers/leaderworkerset/rules/groups.h"
+#include "controllers/leaderworkerset/rules/group_slices.h"
 
 #include "controllers/leaderworkerset/rules/lws_group.h"
 #include "tpu/rules/tpu_rules.h"
