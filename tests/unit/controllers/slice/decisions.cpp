@@ -67,7 +67,7 @@ ScoutDecisions decide_scouts(const Scene& scene, const ScaleUpOptions& options, 
   ScoutDecisions out;
   for (const plan::Action& action : plan.creates) {
     const Json pod = *action.body.make();
-    const std::string slice(string_at(pod, {"metadata", "annotations", tpu::kScoutFor}));
+    const std::string slice(string_at(pod, {"metadata", "annotations", tpu::kScaleUpFor}));
     out.created.push_back(slice.substr(slice.find('/') + 1));
     out.pods.emplace(out.created.back(), pod);
   }
@@ -79,12 +79,12 @@ ScoutDecisions decide_scouts(const Scene& scene, const ScaleUpOptions& options, 
 
 std::shared_ptr<const ProvisioningRequestView> a_request(const std::string& slice, const RequestChange& change) {
   ProvisioningRequestView request;
-  request.key = {request_options().namespace_name, scout_name({"default", slice})};
+  request.key = {request_options().namespace_name, scale_up_name({"default", slice})};
   request.uid = "uid-of-request-of-" + slice;
   request.resource_version = "1";
   request.created = start_of_time();
-  request.annotations = {{std::string(tpu::kScoutFor), "default/" + slice},
-                         {std::string(tpu::kScoutAccelerator), kV6e}};
+  request.annotations = {{std::string(tpu::kScaleUpFor), "default/" + slice},
+                         {std::string(tpu::kScaleUpAccelerator), kV6e}};
   request.provisioning_class = request_options().provisioning_class;
   if (change) change(request);
   return std::make_shared<const ProvisioningRequestView>(std::move(request));
@@ -113,7 +113,7 @@ RequestDecisions decide_requests(const Scene& scene, const ScaleUpOptions& optio
   RequestDecisions out;
   for (const plan::Action& action : plan.creates) {
     Json object = *action.body.make();
-    const std::string slice(string_at(object, {"metadata", "annotations", tpu::kScoutFor}));
+    const std::string slice(string_at(object, {"metadata", "annotations", tpu::kScaleUpFor}));
     out.created.push_back(fmt::format("{} {}", action.type.kind, slice.substr(slice.find("/") + 1)));
     out.objects.emplace(out.created.back(), std::move(object));
   }

@@ -32,7 +32,7 @@ std::vector<std::shared_ptr<const ProvisioningRequestView>> requests_of(const st
   std::vector<std::shared_ptr<const ProvisioningRequestView>> out;
   for (std::size_t i = first; i < last; ++i) {
     out.push_back(a_request(slices[i].key.name, [&](ProvisioningRequestView& request) {
-      request.annotations[std::string(tpu::kScoutFor)] = slices[i].key.to_string();
+      request.annotations[std::string(tpu::kScaleUpFor)] = slices[i].key.to_string();
       request.created = after(when) + std::chrono::milliseconds(i);
       if (change) change(request);
     }));
@@ -42,7 +42,7 @@ std::vector<std::shared_ptr<const ProvisioningRequestView>> requests_of(const st
 
 std::shared_ptr<const MetadataView> a_template_of(const Slice& slice) {
   MetadataView view = *a_template(slice.key.name);
-  view.annotations[std::string(tpu::kScoutFor)] = slice.key.to_string();
+  view.annotations[std::string(tpu::kScaleUpFor)] = slice.key.to_string();
   return std::make_shared<const MetadataView>(std::move(view));
 }
 

@@ -126,7 +126,7 @@ TEST(ProvisioningRequests, AskForAllHostsOfTheSlice) {
   EXPECT_EQ(accelerator_of_request(string_map_at(request, {"metadata", "annotations"})), kV6e);
   EXPECT_EQ(string_at(request, {"spec", "provisioningClassName"}), kCheckCapacityClass);
   EXPECT_EQ(request.at("spec").at("podSets").dump(),
-            R"([{"count":16,"podTemplateRef":{"name":")" + scout_name({"default", "x"}) + "\"}}]")
+            R"([{"count":16,"podTemplateRef":{"name":")" + scale_up_name({"default", "x"}) + "\"}}]")
       << "GKE allows one pod set";
 }
 
@@ -136,7 +136,7 @@ TEST(ProvisioningRequests, DescribeTheHostsByATemplate) {
   };
   const Scene scene{.ready = slices_of({a_slice("x").selects("zone", "z1").chips(8).each(tolerates)})};
   const Json object = decide_requests(scene).objects.at("PodTemplate x");
-  EXPECT_EQ(object.at("metadata").at("name"), scout_name({"default", "x"}));
+  EXPECT_EQ(object.at("metadata").at("name"), scale_up_name({"default", "x"}));
   const Json& spec = object.at("template").at("spec");
   EXPECT_EQ(spec.at("nodeSelector").at("zone"), "z1");
   EXPECT_EQ(spec.at("tolerations").at(0).at("key"), "google.com/tpu");

@@ -10,7 +10,7 @@
 namespace tpuslice::slice {
 
 /// Of the request, and of its template.
-inline std::string name_of(const std::string& slice) { return "tpu-system/" + scout_name({"default", slice}); }
+inline std::string name_of(const std::string& slice) { return "tpu-system/" + scale_up_name({"default", slice}); }
 
 inline RequestChange ended(const std::string& condition, const std::string& message = {}, Duration when = {}) {
   return [=](ProvisioningRequestView& request) {

@@ -29,7 +29,7 @@ std::vector<PodPtr> scouts_of(const std::vector<Slice>& slices, Duration when) {
   std::vector<PodPtr> out;
   for (const Slice& slice : slices) {
     out.push_back(a_scout(slice.key.name, [&](PodView& pod) {
-      pod.annotations[std::string(tpu::kScoutFor)] = slice.key.to_string();
+      pod.annotations[std::string(tpu::kScaleUpFor)] = slice.key.to_string();
       pod.created = after(when) + (*slice.hosts.front()->created - start_of_time()) / 1000;
     }));
   }
@@ -165,11 +165,11 @@ TEST(ScoutPlans, CreateAScoutAndWriteTheReason) {
   EXPECT_TRUE(plan.stages[0].continue_on_failure) << "a quota on scouts holds back no slice";
   const plan::Action& create = plan.stages[0].actions[1];
   EXPECT_EQ(create.kind, plan::ActionKind::kCreate);
-  EXPECT_EQ(create.key, (ObjectKey{"tpu-system", scout_name({"default", "x"})}));
+  EXPECT_EQ(create.key, (ObjectKey{"tpu-system", scale_up_name({"default", "x"})}));
   EXPECT_EQ(create.failure_reason, "FailedScaleUp");
   EXPECT_EQ(string_at(*plan.stages[0].actions[0].body.make(), {"metadata", "annotations", tpu::kWaiting}),
             "no node pool matches the pods' node selector and affinity; scout pod tpu-system/" +
-                scout_name({"default", "x"}) + " asks the cluster autoscaler for nodes");
+                scale_up_name({"default", "x"}) + " asks the cluster autoscaler for nodes");
 }
 
 TEST(ScoutPlans, AreEmptyOnceTheyAreApplied) {
@@ -194,7 +194,7 @@ TEST(ScoutPlans, PlaceTheSliceAndDeleteItsScoutOnceThePoolIsWhole) {
   ASSERT_THAT(plan.stages, SizeIs(2));
   ASSERT_THAT(plan.stages[0].actions, SizeIs(1)) << "before the autoscaler sees it beside used nodes";
   EXPECT_EQ(plan.stages[0].actions[0].kind, plan::ActionKind::kDelete);
-  EXPECT_EQ(plan.stages[0].actions[0].preconditions.uid, "uid-of-" + scout_name({"default", "x"}));
+  EXPECT_EQ(plan.stages[0].actions[0].preconditions.uid, "uid-of-" + scale_up_name({"default", "x"}));
 }
 
 TEST(ScoutPlans, DeleteTheScoutOfASliceThatIsGone) {
@@ -202,7 +202,7 @@ TEST(ScoutPlans, DeleteTheScoutOfASliceThatIsGone) {
   seen.pods = {a_scout("gone")};
   const plan::Plan plan = plan_placement(seen, kScoutPlans);
   ASSERT_THAT(plan.stages, SizeIs(1));
-  EXPECT_EQ(plan.stages[0].actions.at(0).key, (ObjectKey{"tpu-system", scout_name({"default", "gone"})}));
+  EXPECT_EQ(plan.stages[0].actions.at(0).key, (ObjectKey{"tpu-system", scale_up_name({"default", "gone"})}));
   EXPECT_EQ(plan.stages[0].actions.at(0).kind, plan::ActionKind::kDelete);
 }
 
@@ -226,16 +226,16 @@ TEST(ScoutPlans, AreForASliceWithOnlyItsFirstHost) {
 }
 
 TEST(ScoutNames, AreUniqueValidAndDerivedFromTheKey) {
-  EXPECT_EQ(scout_name({"default", "x"}), scout_name({"default", "x"}));
-  EXPECT_NE(scout_name({"default", "x"}), scout_name({"team", "x"}));
-  EXPECT_NE(scout_name({"default", "x"}), scout_name({"default", "y"}));
-  EXPECT_THAT(scout_name({"default", std::string(63, 'x')}), ::testing::MatchesRegex("scout-[a-z0-9]+"));
-  EXPECT_LE(scout_name({std::string(63, 'n'), std::string(63, 'x')}).size(), 63U);
+  EXPECT_EQ(scale_up_name({"default", "x"}), scale_up_name({"default", "x"}));
+  EXPECT_NE(scale_up_name({"default", "x"}), scale_up_name({"team", "x"}));
+  EXPECT_NE(scale_up_name({"default", "x"}), scale_up_name({"default", "y"}));
+  EXPECT_THAT(scale_up_name({"default", std::string(63, 'x')}), ::testing::MatchesRegex("scout-[a-z0-9]+"));
+  EXPECT_LE(scale_up_name({std::string(63, 'n'), std::string(63, 'x')}).size(), 63U);
 }
 
 TEST(SliceOfScout, IsReadFromItsAnnotation) {
   const auto of = [](const std::string& text) {
-    return slice_of_scout(*a_scout("x", [&](PodView& pod) { pod.annotations[std::string(tpu::kScoutFor)] = text; }));
+    return slice_of_scout(*a_scout("x", [&](PodView& pod) { pod.annotations[std::string(tpu::kScaleUpFor)] = text; }));
   };
   EXPECT_EQ(of("default/train-0"), (ObjectKey{"default", "train-0"}));
   EXPECT_EQ(of("nonsense"), ObjectKey{});

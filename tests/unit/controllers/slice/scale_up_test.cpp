@@ -40,9 +40,10 @@ TEST(Scouts, AreCreatedForSlicesWithoutADomainInTheirOrder) {
       decide_scouts({.nodes = lettered_pools(1),
                      .ready = slices_of({a_slice("young").created(9s), a_slice("old").created(1s), a_slice("older")})});
   EXPECT_THAT(out.created, ElementsAre("old", "young")) << "older gets pool-a";
-  EXPECT_THAT(out.notes, UnorderedElementsAre(Pair("old", "; scout pod tpu-system/" + scout_name({"default", "old"}) +
-                                                              " asks the cluster autoscaler for nodes"),
-                                              Pair("young", HasSubstr("asks the cluster autoscaler for nodes"))));
+  EXPECT_THAT(out.notes,
+              UnorderedElementsAre(Pair("old", "; scout pod tpu-system/" + scale_up_name({"default", "old"}) +
+                                                   " asks the cluster autoscaler for nodes"),
+                                   Pair("young", HasSubstr("asks the cluster autoscaler for nodes"))));
 }
 
 TEST(Scouts, AreCreatedAsTheOptionsAndTheWorkloadSay) {
@@ -160,7 +161,7 @@ TEST(ExistingScout, IsDeletedIfItIsNotWantedAnyMore) {
 
 TEST(ExistingScout, IsDeletedIfItNamesNoSlice) {
   for (const char* text : {"x", "/", "default/", "/x", "default/x/y", "other/x"}) {
-    const PodPtr scout = a_scout("x", [=](PodView& pod) { pod.annotations[std::string(tpu::kScoutFor)] = text; });
+    const PodPtr scout = a_scout("x", [=](PodView& pod) { pod.annotations[std::string(tpu::kScaleUpFor)] = text; });
     const ScoutDecisions out = decide_scouts({.ready = slices_of({a_slice("x")}), .scouts = {scout}});
     EXPECT_THAT(out.deleted, ElementsAre("uid-of-scout-of-x")) << text;
   }
@@ -253,8 +254,8 @@ TEST(ExistingScout, IsExplainedByItsNode) {
   Scene scene{.nodes = a_pool("pool-a").without(1).nodes(),
               .ready = slices_of({a_slice("x")}),
               .scouts = {a_scout_on("pool-a-0", "x")}};
-  EXPECT_EQ(decide_scouts(scene).notes.at("x"),
-            "; scout pod tpu-system/" + scout_name({"default", "x"}) + " has a node of pool-a, which is not whole yet");
+  EXPECT_EQ(decide_scouts(scene).notes.at("x"), "; scout pod tpu-system/" + scale_up_name({"default", "x"}) +
+                                                    " has a node of pool-a, which is not whole yet");
   scene.scouts = {a_scout_on("unknown", "x")};
   EXPECT_THAT(decide_scouts(scene).notes.at("x"), HasSubstr("asks the cluster autoscaler for nodes"));
 }

@@ -35,7 +35,7 @@ TEST(ScoutPod, NamesItsSliceAndHasNoSliceItself) {
   EXPECT_EQ(scout["apiVersion"], "v1");
   EXPECT_EQ(scout["kind"], "Pod");
   EXPECT_EQ(scout["metadata"]["namespace"], "tpu-system");
-  EXPECT_EQ(scout["metadata"]["name"], scout_name({"team", "train"}));
+  EXPECT_EQ(scout["metadata"]["name"], scale_up_name({"team", "train"}));
   EXPECT_EQ(scout["metadata"]["annotations"]["tpuslice.dev/scout-for"], "team/train");
   EXPECT_EQ(scout["metadata"]["labels"]["tpuslice.dev/slice"], "none") << "the value of pods without a slice";
   EXPECT_EQ(scout["spec"].count("schedulingGates"), 0U);
