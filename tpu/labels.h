@@ -78,7 +78,7 @@ inline constexpr std::string_view kGating = "tpuslice.dev/gating";              
 inline constexpr std::string_view kScaleUp = "tpuslice.dev/scale-up";
 inline constexpr std::array<std::string_view, 4> kScaleUpChoices = {"auto", "scout", "provisioning-request", "off"};
 
-/// Ours: annotations that the placement controller and the slice controller write.
+/// Ours: annotations that the slice controllers write.
 /// Annotation of a scout, of a provisioning request and of its PodTemplate: "<namespace>/<slice key>".
 inline constexpr std::string_view kScaleUpFor = "tpuslice.dev/scout-for";
 /// Annotation of a provisioning request and of its PodTemplate: the accelerator.
