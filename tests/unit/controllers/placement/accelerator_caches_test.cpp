@@ -20,8 +20,6 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-constexpr const char* kV5p = "tpu-v5p-slice";
-
 class Caches : public ::testing::Test {
  protected:
   void show(const std::vector<NodePtr>& nodes) {

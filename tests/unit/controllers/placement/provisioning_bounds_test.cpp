@@ -18,7 +18,7 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-ScaleUpOptions at_most(std::size_t requests) {
+ScaleUpOptions requests_at_most(std::size_t requests) {
   ScaleUpOptions options = request_options();
   options.max_scale_ups = requests;
   return options;
@@ -47,43 +47,43 @@ std::shared_ptr<const MetadataView> a_template_of(const Slice& slice) {
 }
 
 TEST(RequestBounds, LimitRequestsWithOneSetOfRequirements) {
-  const RequestDecisions out = decide_requests({.ready = many_slices(5, 1, 5)}, at_most(2));
+  const RequestDecisions out = decide_requests({.ready = many_slices(5, 1, 5)}, requests_at_most(2));
   EXPECT_THAT(out.created, ElementsAre("PodTemplate s-00", "PodTemplate s-01"));
   EXPECT_EQ(out.notes.at("s-02"), "; no nodes are asked for, as that takes more than --max-scouts=2");
 }
 
 TEST(RequestBounds, LimitRequestsOfANamespaceAndOfTheAccelerator) {
-  EXPECT_THAT(decide_requests({.ready = many_slices(5, 5, 1)}, at_most(2)).created, SizeIs(2));
-  EXPECT_THAT(decide_requests({.ready = many_slices(30, 30, 30)}, at_most(1)).created, SizeIs(10));
+  EXPECT_THAT(decide_requests({.ready = many_slices(5, 5, 1)}, requests_at_most(2)).created, SizeIs(2));
+  EXPECT_THAT(decide_requests({.ready = many_slices(30, 30, 30)}, requests_at_most(1)).created, SizeIs(10));
 }
 
 TEST(RequestBounds, CountRequestsThatExist) {
   Scene scene{.ready = many_slices(5, 1, 5)};
   scene.provisioning.requests = requests_of(scene.ready, 3, 5, 0s);
-  EXPECT_THAT(decide_requests(scene, at_most(3)).created, ElementsAre("PodTemplate s-00"));
+  EXPECT_THAT(decide_requests(scene, requests_at_most(3)).created, ElementsAre("PodTemplate s-00"));
   scene.provisioning.requests = requests_of(scene.ready, 3, 5, 0s, [](auto& request) { request.ended = "Failed"; });
-  EXPECT_THAT(decide_requests(scene, at_most(3)).created, ElementsAre("PodTemplate s-00"))
+  EXPECT_THAT(decide_requests(scene, requests_at_most(3)).created, ElementsAre("PodTemplate s-00"))
       << "they are made again, and for the same nodes";
 }
 
 TEST(RequestBounds, HoldForAWholeGang) {
   const Scene scene{.ready = slices_of({a_slice("u").in("team"), a_slice("x").gang("g", 2).created(1s),
                                         a_slice("y").gang("g", 2).created(1s)})};
-  EXPECT_THAT(decide_requests(scene, at_most(2)).created, ElementsAre("PodTemplate u"));
-  EXPECT_THAT(decide_requests(scene, at_most(3)).created,
+  EXPECT_THAT(decide_requests(scene, requests_at_most(2)).created, ElementsAre("PodTemplate u"));
+  EXPECT_THAT(decide_requests(scene, requests_at_most(3)).created,
               ElementsAre("PodTemplate u", "PodTemplate x", "PodTemplate y"));
 }
 
 TEST(UnsuccessfulRequests, DoNotCountAgainstTheirNamespace) {
   Scene scene{.ready = many_slices(3, 3, 1), .now = 15min};
   scene.provisioning.requests = requests_of(scene.ready, 0, 1, 0s);
-  EXPECT_THAT(decide_requests(scene, at_most(1)).created, ElementsAre("PodTemplate s-01"));
-  EXPECT_THAT(decide_requests(scene, at_most(1)).deleted, IsEmpty()) << "it is kept";
+  EXPECT_THAT(decide_requests(scene, requests_at_most(1)).created, ElementsAre("PodTemplate s-01"));
+  EXPECT_THAT(decide_requests(scene, requests_at_most(1)).deleted, IsEmpty()) << "it is kept";
   scene.now = 15min - 1s;
-  EXPECT_THAT(decide_requests(scene, at_most(1)).created, IsEmpty());
-  EXPECT_EQ(decide_requests(scene, at_most(1)).changes_at, Duration(15min));
+  EXPECT_THAT(decide_requests(scene, requests_at_most(1)).created, IsEmpty());
+  EXPECT_EQ(decide_requests(scene, requests_at_most(1)).changes_at, Duration(15min));
   scene.provisioning.requests = requests_of(scene.ready, 0, 1, 0s, [](auto& request) { request.ended = "Failed"; });
-  EXPECT_THAT(decide_requests(scene, at_most(1)).created, ElementsAre("PodTemplate s-01"));
+  EXPECT_THAT(decide_requests(scene, requests_at_most(1)).created, ElementsAre("PodTemplate s-01"));
 }
 
 TEST(UnsuccessfulRequests, AreThoseWhoseSliceHasNoDomainAfterTheyWereProvisioned) {
@@ -92,11 +92,11 @@ TEST(UnsuccessfulRequests, AreThoseWhoseSliceHasNoDomainAfterTheyWereProvisioned
     request.provisioned = true;
     request.changed = after(10min);
   });
-  EXPECT_THAT(decide_requests(scene, at_most(1)).created, IsEmpty()) << "its nodes may become Ready yet";
-  EXPECT_EQ(decide_requests(scene, at_most(1)).changes_at, Duration(25min));
+  EXPECT_THAT(decide_requests(scene, requests_at_most(1)).created, IsEmpty()) << "its nodes may become Ready yet";
+  EXPECT_EQ(decide_requests(scene, requests_at_most(1)).changes_at, Duration(25min));
   scene.now = 25min;
-  EXPECT_THAT(decide_requests(scene, at_most(1)).created, ElementsAre("PodTemplate s-01"));
-  EXPECT_THAT(decide_requests(scene, at_most(1)).deleted, IsEmpty()) << "it is kept";
+  EXPECT_THAT(decide_requests(scene, requests_at_most(1)).created, ElementsAre("PodTemplate s-01"));
+  EXPECT_THAT(decide_requests(scene, requests_at_most(1)).deleted, IsEmpty()) << "it is kept";
 }
 
 TEST(UnsuccessfulRequests, AreDeletedOldestFirstForNewOnes) {
@@ -105,7 +105,7 @@ TEST(UnsuccessfulRequests, AreDeletedOldestFirstForNewOnes) {
   for (const bool provisioned : {false, true}) {
     scene.provisioning.requests =
         requests_of(scene.ready, 0, 20, 0s, [&](auto& request) { request.provisioned = provisioned; });
-    const RequestDecisions out = decide_requests(scene, at_most(1));
+    const RequestDecisions out = decide_requests(scene, requests_at_most(1));
     EXPECT_THAT(out.created, ElementsAre("PodTemplate s-20", "PodTemplate s-21"));
     EXPECT_THAT(out.deleted, ElementsAre("uid-of-request-of-s-00", "uid-of-request-of-s-01"));
   }
@@ -118,7 +118,7 @@ TEST(EndedRequests, DoNotGiveWayBeforeTheirSliceMayAskAgain) {
     request.changed = after(1s);
   };
   scene.provisioning.requests = requests_of(scene.ready, 0, 20, 0s, failed);
-  RequestDecisions out = decide_requests(scene, at_most(1));
+  RequestDecisions out = decide_requests(scene, requests_at_most(1));
   EXPECT_THAT(out.created, IsEmpty());
   EXPECT_THAT(out.deleted, IsEmpty());
   EXPECT_EQ(out.notes.at("s-20"), "; no nodes are asked for, as that takes more than --max-scouts=1");
@@ -127,7 +127,7 @@ TEST(EndedRequests, DoNotGiveWayBeforeTheirSliceMayAskAgain) {
   scene.provisioning.requests = requests_of(scene.ready, 0, 19, 10min, failed);
   for (const auto& each : requests_of(scene.ready, 19, 20, 0s)) scene.provisioning.requests.push_back(each);
   scene.now = 16min;
-  out = decide_requests(scene, at_most(1));
+  out = decide_requests(scene, requests_at_most(1));
   EXPECT_THAT(out.created, ElementsAre("PodTemplate s-20"));
   EXPECT_THAT(out.deleted, ElementsAre("uid-of-request-of-s-19"));
 }
@@ -136,7 +136,7 @@ TEST(EndedRequests, DoNotGiveWayBeforeTheirSliceMayAskAgain) {
 TEST(EndedRequests, AreMadeAgainOnceInTheTimeOut) {
   constexpr int kSlices = 30;
   constexpr Duration kTimeout = 60s;
-  ScaleUpOptions options = at_most(1);
+  ScaleUpOptions options = requests_at_most(1);
   options.timeout = kTimeout;
   Scene scene{.ready = many_slices(kSlices, kSlices, kSlices)};
   for (const Slice& slice : scene.ready) {

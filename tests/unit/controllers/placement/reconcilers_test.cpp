@@ -20,8 +20,6 @@ using ::testing::SizeIs;
 using ::testing::StartsWith;
 using ::testing::UnorderedElementsAre;
 
-constexpr const char* kV5p = "tpu-v5p-slice";
-
 PodChange of_accelerator_v5p() {
   return [](PodView& pod) { pod.scheduling.edit().node_selector[std::string(tpu::kAcceleratorLabel)] = kV5p; };
 }
