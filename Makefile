@@ -156,7 +156,7 @@ bench-healing: deps controlplane ## Measure how long a slice is not Ready after 
 	  build/dev/bin/tpu-slice-healing-bench --operator build/release/bin/tpu-slice-operator --kuberay "$$built/kuberay-operator" \
 	  --kuberay-crds "$$built/config/crd/bases" $(ARGS)
 
-bench-placement: deps ## Measure the plans of the slice controller in the release build
+bench-placement: deps ## Measure the plans of the placement controller in the release build
 	@cmake --preset release -DTPUSLICE_TESTS=OFF >/dev/null
 	@cmake --build --preset release -j $(JOBS) --target tpu-slice-placement-bench
 	@build/release/bin/tpu-slice-placement-bench

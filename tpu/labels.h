@@ -82,11 +82,11 @@ inline constexpr std::string_view kTeardownGrace = "tpuslice.dev/teardown-grace-
 inline constexpr std::string_view kScaleUp = "tpuslice.dev/scale-up";
 inline constexpr std::array<std::string_view, 4> kScaleUpChoices = {"auto", "scout", "provisioning-request", "off"};
 
-/// Ours: annotations, and one label, that the placement controller and the slice controller write.
-/// Annotation of a scout pod: "<namespace>/<slice key>".
-inline constexpr std::string_view kScoutFor = "tpuslice.dev/scout-for";
-/// Label of a provisioning request and its PodTemplate: the accelerator.
-inline constexpr std::string_view kScoutAccelerator = "tpuslice.dev/scout-accelerator";
+/// Ours: annotations that the slice controllers write.
+/// Annotation of a scout, of a provisioning request and of its PodTemplate: "<namespace>/<slice key>".
+inline constexpr std::string_view kScaleUpFor = "tpuslice.dev/scout-for";
+/// Annotation of a provisioning request and of its PodTemplate: the accelerator.
+inline constexpr std::string_view kScaleUpAccelerator = "tpuslice.dev/scout-accelerator";
 /// Annotation of a scout pod: the domains that its affinity excludes, separated by commas.
 inline constexpr std::string_view kScoutAvoids = "tpuslice.dev/scout-avoids";
 /// Hash of the pods that were placed together.

@@ -54,7 +54,7 @@ rules::MutationOptions mutation_options(const OperatorOptions& options) {
   result.topology_key = options.topology_key;
   result.topology_keys = topology_keys(options);
   result.device_env = options.device_env;
-  result.gate = options.enables("slice");  // Only the slice controller removes the gate.
+  result.gate = options.enables("slice");  // Only the slice controllers remove the gate.
   result.kinds = admission_kinds();
   for (const kind::Kind* each : kinds()) {
     if (options.enables(each->controller)) result.served_kinds.emplace(each->type.kind);

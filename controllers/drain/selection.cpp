@@ -57,7 +57,7 @@ std::optional<Holder> gated_pod(const Object& pod) {
 }
 
 std::optional<Holder> scout_pod(const Object& pod) {
-  if (pod.deletion_timestamp() || pod.annotation(tpu::kScoutFor).empty()) return std::nullopt;
+  if (pod.deletion_timestamp() || pod.annotation(tpu::kScaleUpFor).empty()) return std::nullopt;
   return holder_of(pod);
 }
 

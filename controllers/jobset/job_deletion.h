@@ -16,7 +16,7 @@ namespace tpuslice::jobset {
 /// Whether the Job may be deleted before its pods (spec.restart_at_failure_target). Quota must cover the pods of both
 /// Jobs. All of these must hold:
 ///
-/// - the pods of the replacement are gated and belong to the slice of the Job's pods, so the slice controller releases
+/// - the pods of the replacement are gated and belong to the slice of the Job's pods, so the slice controllers release
 ///   them only after all of those are deleted;
 /// - the Job creates no more pods, or all of them are ready: the replacement inherits no expectations of the Job
 ///   controller (kubernetes#142142, kubernetes#131917; docs/adr/0015 describes the remaining race);

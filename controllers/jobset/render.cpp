@@ -22,9 +22,9 @@ using plan::Changes;
 using plan::EventType;
 using plan::Propagation;
 
-const plan::Counter kFinishedJobSets{
+const plan::CounterDefinition kFinishedJobSets{
     "tpuslice_jobsets_finished_total", "JobSets that completed or failed.", "result", {kCompleted, kFailed}};
-const plan::Counter kJobSetRestarts{
+const plan::CounterDefinition kJobSetRestarts{
     "tpuslice_jobset_restarts_total",
     "JobSet and Job restarts by failure policy action.",
     "action",
@@ -235,7 +235,7 @@ void render_resume(const ResumeDecision& decision, Changes& changes) {
 
 }  // namespace
 
-constinit const std::array<const plan::Counter*, 2> kCounters = {&kFinishedJobSets, &kJobSetRestarts};
+constinit const std::array<const plan::CounterDefinition*, 2> kCounters = {&kFinishedJobSets, &kJobSetRestarts};
 
 plan::Plan render(const JobSetState& state, const Decisions& decisions,
                   const std::shared_ptr<const JobBuilder>& builder) {

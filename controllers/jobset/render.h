@@ -9,7 +9,7 @@
 namespace tpuslice::jobset {
 
 /// The counters that plans increment.
-extern const std::array<const plan::Counter*, 2> kCounters;
+extern const std::array<const plan::CounterDefinition*, 2> kCounters;
 
 /// `builder` builds the new Jobs when they are sent, so it outlives the observation.
 [[nodiscard]] plan::Plan render(const JobSetState& state, const Decisions& decisions,

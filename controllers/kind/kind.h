@@ -57,7 +57,7 @@ struct Kind {
   std::string_view section = {};  ///< Key of its section in the configuration file; empty: none.
   /// Every error of the section, with paths from its key on.
   std::vector<rules::FieldError> (*check_section)(const Json& section) = nullptr;
-  std::span<const plan::Counter* const> counters = {};  ///< Counters that its plans increment.
+  std::span<const plan::CounterDefinition* const> counters = {};  ///< Counters that its plans increment.
   /// Adds its controller and the watches that this needs.
   void (*add)(runtime::Manager& manager, const Settings& settings);
 };

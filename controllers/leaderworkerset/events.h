@@ -13,8 +13,8 @@
 namespace tpuslice::leaderworkerset {
 
 /// Counted once the leader of the group is deleted.
-inline const plan::Counter kGroupRestarts{"tpuslice_leaderworkerset_restarts_total",
-                                          "Group restarts of LeaderWorkerSets."};
+inline const plan::CounterDefinition kGroupRestarts{"tpuslice_leaderworkerset_restarts_total",
+                                                    "Group restarts of LeaderWorkerSets."};
 
 /// Why a revision is created.
 enum class RevisionOrigin : std::uint8_t { kNewSet, kUpdatedSet, kDeletedRevision };

@@ -10,7 +10,7 @@
 namespace tpuslice::leaderworkerset {
 namespace {
 
-constexpr std::array<const plan::Counter*, 1> kCounters{&kGroupRestarts};
+constexpr std::array<const plan::CounterDefinition*, 1> kCounters{&kGroupRestarts};
 
 void add(runtime::Manager& manager, const kind::Settings& settings) {
   Options options;

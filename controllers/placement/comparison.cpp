@@ -83,7 +83,7 @@ Fit compare(const NodeRequirements& requirements, const std::string& domain, con
 
 const Fit& Comparison::with(const std::string& name, const Domain& domain) {
   const auto [known, is_new] = results_.try_emplace(&domain);
-  Result& result = known->second;
+  Compared& result = known->second;
   // Domains that are gone leave results behind, at addresses that may be used again.
   if (is_new || result.revision != domain.revision) {
     result = {domain.revision, compare(requirements_, name, domain.nodes)};

@@ -46,13 +46,13 @@ class Comparison {
  private:
   static constexpr std::size_t kMinResults = 64;
 
-  struct Result {
+  struct Compared {
     std::uint64_t revision = 0;  ///< Revision of the domain.
     Fit fit;
   };
 
   const NodeRequirements requirements_;
-  std::unordered_map<const Domain*, Result> results_;
+  std::unordered_map<const Domain*, Compared> results_;
 };
 
 }  // namespace tpuslice::placement

@@ -33,13 +33,14 @@ std::vector<std::string_view> accelerator_labels() {
   return labels;
 }
 
-const plan::Counter kSlicesPlaced{"tpuslice_slices_placed_total", "Number of slices placed in a domain.", "accelerator",
-                                  accelerator_labels()};
-const plan::Counter kSlicesPreempted{"tpuslice_slices_preempted_total",
-                                     "Number of slices preempted by slices of higher priority.", "accelerator",
-                                     accelerator_labels()};
-const plan::Counter kScaleUps{"tpuslice_scale_ups_total", "Number of scout pods and provisioning requests created.",
-                              "accelerator", accelerator_labels()};
+const plan::CounterDefinition kSlicesPlaced{"tpuslice_slices_placed_total", "Number of slices placed in a domain.",
+                                            "accelerator", accelerator_labels()};
+const plan::CounterDefinition kSlicesPreempted{"tpuslice_slices_preempted_total",
+                                               "Number of slices preempted by slices of higher priority.",
+                                               "accelerator", accelerator_labels()};
+const plan::CounterDefinition kScaleUps{"tpuslice_scale_ups_total",
+                                        "Number of scout pods and provisioning requests created.", "accelerator",
+                                        accelerator_labels()};
 
 /// Unique, also if the uid is unknown.
 std::string name_of_workload(const Slice& slice) {
@@ -226,7 +227,8 @@ class PlanBuilder {
 
 }  // namespace
 
-constinit const std::array<const plan::Counter*, 3> kCounters = {&kSlicesPlaced, &kSlicesPreempted, &kScaleUps};
+constinit const std::array<const plan::CounterDefinition*, 3> kCounters = {&kSlicesPlaced, &kSlicesPreempted,
+                                                                           &kScaleUps};
 
 plan::Plan render_placement(const AcceleratorCache& cache, Timestamp now, PlacementDecisions decisions) {
   PlanBuilder builder(cache, now, decisions.failed_writes);

@@ -29,7 +29,7 @@ struct PlacementDecisions {
 };
 
 /// The counters that these plans increment.
-extern const std::array<const plan::Counter*, 3> kCounters;
+extern const std::array<const plan::CounterDefinition*, 3> kCounters;
 
 [[nodiscard]] plan::Plan render_placement(const AcceleratorCache& cache, Timestamp now, PlacementDecisions decisions);
 

@@ -52,11 +52,11 @@ Timestamp due_at(const ProvisioningRequestView& request, Timestamp now, const Sc
 }
 
 Json annotations_of(const Slice& slice, const std::string& accelerator) {
-  return {{tpu::kScoutFor, slice.key.to_string()}, {tpu::kScoutAccelerator, accelerator}};
+  return {{tpu::kScaleUpFor, slice.key.to_string()}, {tpu::kScaleUpAccelerator, accelerator}};
 }
 
 Json metadata_of(const Slice& slice, const std::string& accelerator, const ScaleUpOptions& options) {
-  return {{"name", scout_name(slice.key)},
+  return {{"name", scale_up_name(slice.key)},
           {"namespace", options.namespace_name},
           {"annotations", annotations_of(slice, accelerator)}};
 }
@@ -71,7 +71,7 @@ Json pod_template(const Slice& slice, const std::string& accelerator, const Scal
 }
 
 Json provisioning_request(const Slice& slice, const std::string& accelerator, const ScaleUpOptions& options) {
-  const Json pod_set = {{"podTemplateRef", {{"name", scout_name(slice.key)}}}, {"count", slice.size}};
+  const Json pod_set = {{"podTemplateRef", {{"name", scale_up_name(slice.key)}}}, {"count", slice.size}};
   return {{"apiVersion", kProvisioningRequests.api_version()},
           {"kind", kProvisioningRequests.kind},
           {"metadata", metadata_of(slice, accelerator, options)},
@@ -132,7 +132,7 @@ class ProvisioningRequests final : public ScaleUpMeans {
   }
 
   [[nodiscard]] std::string note_of_new(const Slice& slice) const override {
-    return fmt::format("; ProvisioningRequest {}/{} asks for nodes", options_.namespace_name, scout_name(slice.key));
+    return fmt::format("; ProvisioningRequest {}/{} asks for nodes", options_.namespace_name, scale_up_name(slice.key));
   }
 
  private:
@@ -196,12 +196,11 @@ Result<ProvisioningRequestView> ProvisioningRequestView::decode(std::string_view
 }
 
 std::string accelerator_of_request(const StringMap& annotations) {
-  return value_of(annotations, tpu::kScoutAccelerator);
+  return value_of(annotations, tpu::kScaleUpAccelerator);
 }
 
 ObjectKey slice_of_request(const StringMap& annotations) {
-  const std::string& slice = value_of(annotations, tpu::kScoutFor);
-  return slice.empty() ? ObjectKey{} : slice_of_scout(slice);
+  return slice_of_scale_up(value_of(annotations, tpu::kScaleUpFor));
 }
 
 bool may_bring_nodes(const ProvisioningRequestView& request, Timestamp now, const ScaleUpOptions& options) {

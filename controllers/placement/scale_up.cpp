@@ -7,11 +7,13 @@
 #include <fmt/format.h>
 
 #include "api/base/earlier.h"
+#include "api/base/hash.h"
 #include "tpu/labels.h"
 
 namespace tpuslice::placement {
 namespace {
 
+constexpr std::size_t kHashLength = 13;
 /// Cluster autoscalers ignore pods with a lower priority (--expendable-pods-priority-cutoff).
 constexpr std::int32_t kLowestPriority = -10;
 
@@ -127,6 +129,14 @@ class ScaleUpPlanner {
 };
 
 }  // namespace
+
+std::string scale_up_name(const ObjectKey& slice) { return "scout-" + short_hash(slice.to_string(), kHashLength); }
+
+ObjectKey slice_of_scale_up(const std::string& annotation) {
+  const std::size_t slash = annotation.find('/');
+  if (slash == std::string::npos) return {};
+  return {annotation.substr(0, slash), annotation.substr(slash + 1)};
+}
 
 ScaleUp scale_up_of(const WaitingSlice& waiting, const ScaleUpOptions& options) {
   if (waiting.lacks == nullptr || waiting.slice->hosts.empty()) return ScaleUp::kOff;

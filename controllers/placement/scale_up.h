@@ -36,6 +36,12 @@ struct ScaleUpOptions {
   Duration delay = std::chrono::seconds(5);  ///< Younger slices ask for nothing.
 };
 
+/// Name of what asks for nodes for the slice, derived from its key: a scout, or a provisioning request and its
+/// PodTemplate.
+[[nodiscard]] std::string scale_up_name(const ObjectKey& slice);
+/// The key of a slice, from the annotation tpu::kScaleUpFor of what asks for it; empty if it is malformed.
+[[nodiscard]] ObjectKey slice_of_scale_up(const std::string& annotation);
+
 /// How nodes are asked for; kOff for a slice that lacks no domain, or does not want it.
 [[nodiscard]] ScaleUp scale_up_of(const WaitingSlice& waiting, const ScaleUpOptions& options);
 

@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include "api/base/earlier.h"
-#include "api/base/hash.h"
 #include "api/base/strings.h"
 #include "tpu/chips.h"
 #include "tpu/labels.h"
@@ -74,7 +73,7 @@ class Scouts final : public ScaleUpMeans {
   }
 
   [[nodiscard]] std::string note_of_new(const Slice& slice) const override {
-    return note_of_asking({options_.namespace_name, scout_name(slice.key)});
+    return note_of_asking({options_.namespace_name, scale_up_name(slice.key)});
   }
 
  private:
@@ -158,8 +157,6 @@ class Scouts final : public ScaleUpMeans {
   std::map<const NodeRequirements*, std::vector<std::string>> avoided_;
 };
 
-constexpr std::size_t kHashLength = 13;
-
 Json tolerations_of(const PodView& pod) {
   Json tolerations = Json::array();
   for (const TolerationView& each : pod.scheduling->tolerations) {
@@ -217,24 +214,16 @@ Json container_of(const PodView& pod, const ScaleUpOptions& options) {
 }  // namespace
 
 bool is_scout(const PodView& pod, const ScaleUpOptions& options) {
-  return pod.key.namespace_name == options.namespace_name && !pod.annotation(tpu::kScoutFor).empty();
+  return pod.key.namespace_name == options.namespace_name && !pod.annotation(tpu::kScaleUpFor).empty();
 }
 
-ObjectKey slice_of_scout(const PodView& scout) { return slice_of_scout(scout.annotation(tpu::kScoutFor)); }
-
-ObjectKey slice_of_scout(const std::string& annotation) {
-  const std::size_t slash = annotation.find('/');
-  if (slash == std::string::npos) return {};
-  return {annotation.substr(0, slash), annotation.substr(slash + 1)};
-}
+ObjectKey slice_of_scout(const PodView& scout) { return slice_of_scale_up(scout.annotation(tpu::kScaleUpFor)); }
 
 ScaleUpPlan plan_scouts(const std::vector<WaitingSlice>& waiting, const std::vector<PodPtr>& scouts,
                         Inventory& inventory, bool has_autoscaler, Timestamp now, const ScaleUpOptions& options) {
   Scouts means(scouts, inventory, has_autoscaler, now, options);
   return plan_scale_up(waiting, means, now, options);
 }
-
-std::string scout_name(const ObjectKey& slice) { return "scout-" + short_hash(slice.to_string(), kHashLength); }
 
 Json scout_pod(const Slice& slice, const std::vector<std::string>& avoided, const ScaleUpOptions& options) {
   const PodView& host = *slice.hosts.front();
@@ -243,11 +232,11 @@ Json scout_pod(const Slice& slice, const std::vector<std::string>& avoided, cons
   Json pod;
   pod["apiVersion"] = "v1";
   pod["kind"] = "Pod";
-  pod["metadata"] = {{"name", scout_name(slice.key)},
+  pod["metadata"] = {{"name", scale_up_name(slice.key)},
                      {"namespace", options.namespace_name},
                      {"labels", {{tpu::kSlice, tpu::kNoSlice}, {tpu::kAppName, kScoutPriorityClass}}},
                      {"annotations",
-                      {{tpu::kScoutFor, slice.key.to_string()},
+                      {{tpu::kScaleUpFor, slice.key.to_string()},
                        {tpu::kScoutAvoids, fmt::format("{}", fmt::join(avoided, ","))},
                        {"cluster-autoscaler.kubernetes.io/safe-to-evict", "true"}}}};
   pod["spec"] = {{"priorityClassName", kScoutPriorityClass},

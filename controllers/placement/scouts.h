@@ -22,7 +22,6 @@ inline constexpr std::string_view kScoutPriorityClass = "tpu-slice-scout";
 [[nodiscard]] bool is_scout(const PodView& pod, const ScaleUpOptions& options);
 /// The key of the slice for which the scout asks, from its annotation.
 [[nodiscard]] ObjectKey slice_of_scout(const PodView& scout);
-[[nodiscard]] ObjectKey slice_of_scout(const std::string& annotation);
 
 /// The plan_scale_up() of scouts. Deletes those of slices that no longer wait, those on nodes that another slice got or
 /// that are a whole domain now, and those that avoid a domain which has been removed.
@@ -31,9 +30,6 @@ inline constexpr std::string_view kScoutPriorityClass = "tpu-slice-scout";
 [[nodiscard]] ScaleUpPlan plan_scouts(const std::vector<WaitingSlice>& waiting, const std::vector<PodPtr>& scouts,
                                       Inventory& inventory, bool has_autoscaler, Timestamp now,
                                       const ScaleUpOptions& options);
-
-/// Name of the slice's scout, derived from its key.
-[[nodiscard]] std::string scout_name(const ObjectKey& slice);
 
 /// The scout of the slice, with node selector, node affinity, tolerations and chips of the first host. It stays off
 /// domains where any pod of a slice or scout is, by anti-affinity, and off `avoided` domains.

@@ -20,11 +20,11 @@ void Changes::event(EventType type, std::string_view reason, std::string message
   events.push_back({type, std::string(reason), std::string(kReconciling), std::move(message)});
 }
 
-void Changes::count(const Counter& counter, std::string_view value) {
+void Changes::count(const CounterDefinition& counter, std::string_view value) {
   measurements.push_back(increment(counter, value));
 }
 
-Measurement increment(const Counter& counter, std::string_view value) {
+Measurement increment(const CounterDefinition& counter, std::string_view value) {
   Measurement measured{Measurement::Kind::kCount, std::string(counter.name), std::string(counter.help)};
   if (!counter.label.empty()) measured.labels.emplace(counter.label, value);
   return measured;

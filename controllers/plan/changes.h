@@ -81,13 +81,13 @@ struct Changes {
   /// An event with the action "Reconciling".
   void event(EventType type, std::string_view reason, std::string message);
   /// Increments a counter whatever becomes of the actions. `value`: of its label, if it has one.
-  void count(const Counter& counter, std::string_view value = {});
+  void count(const CounterDefinition& counter, std::string_view value = {});
   /// Requeues after `time` at the latest; at least one millisecond.
   void requeue_within(Duration time);
 };
 
 /// One increment. `value`: of the counter's label, if it has one.
-[[nodiscard]] Measurement increment(const Counter& counter, std::string_view value = {});
+[[nodiscard]] Measurement increment(const CounterDefinition& counter, std::string_view value = {});
 
 /// The plan that makes these changes and writes `status` if it differs from `before`. A plan without reasons that
 /// writes the status has the reason `status_reason`.

@@ -85,7 +85,7 @@ struct EventIntent {
 /// A counter that plans increment, as a constant of the part that counts. Its kind or controller lists it
 /// (kind::Kind::counters, runtime::ControllerOptions::counters): it is zero from the start of the program, so that
 /// rate() sees the first increment.
-struct Counter {
+struct CounterDefinition {
   std::string_view name;                      ///< "tpuslice_slices_torn_down_total"
   std::string_view help;                      ///< One sentence.
   std::string_view label = {};                ///< Empty: none.

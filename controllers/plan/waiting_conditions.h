@@ -36,7 +36,7 @@ struct PodProgress {
 };
 
 /// Sets both conditions. `pods` are those for which is_waiting() is true; others are ignored. The message names the
-/// first few slices and pods with their reasons: the waiting reason that the slice controller wrote (annotation
+/// first few slices and pods with their reasons: the waiting reason that the slice controllers wrote (annotation
 /// tpu::kWaiting), and what the kubelet reports about containers (PodView::stuck, PodView::failure).
 void update_waiting_conditions(const std::vector<std::shared_ptr<const PodView>>& pods, const PodProgress& progress,
                                std::int64_t generation, Timestamp now, Json& conditions);

@@ -5,7 +5,7 @@
 #include "controllers/raycluster/observed.h"
 #include "controllers/raycluster/pods.h"
 #include "controllers/raycluster/rules/spec.h"
-#include "controllers/raycluster/suspend.h"
+#include "controllers/raycluster/suspension.h"
 
 namespace tpuslice::raycluster {
 

@@ -34,7 +34,7 @@ bool is_labelled_as_named(const NamedWorker& worker) {
   return worker.named && worker.named->replica == index_label(*worker.pod, kRayReplicaIndex);
 }
 
-/// Has the gate that the slice controller removes.
+/// Has the gate that the slice controllers remove.
 bool is_gated(const Json& pod) {
   const Json& gates = array_at(pod, {"spec", "schedulingGates"});
   return std::ranges::any_of(gates, [](const Json& gate) { return string_at(gate, {"name"}) == tpu::kSliceGate; });
@@ -196,7 +196,7 @@ class GroupPlanner {
     return may_create_ == MayCreate::kNextAttempts;
   }
 
-  /// Whether pods of another attempt can be created while these exist: the slice controller holds them back, or they
+  /// Whether pods of another attempt can be created while these exist: the slice controllers hold them back, or they
   /// have no peers.
   [[nodiscard]] bool may_overlap(const Replica& replica) const {
     if (group_.hosts == 1) return !is_multislice(group_);

@@ -1,8 +1,8 @@
 // The workers of a RayCluster, decided group by group in whole replicas.
 //
 // - A broken replica is deleted as a whole and created again. At no time do two live pods have one worker id: the next
-//   attempt is created while pods of the last one still exist only if its pods are gated, since the slice controller
-//   releases none of them before the last earlier pod is gone, or if the replica is a single host without peers. A
+//   attempt is created while pods of the last one still exist only if its pods are gated, since the slice controllers
+//   release none of them before the last earlier pod is gone, or if the replica is a single host without peers. A
 //   third attempt is not created before the pods of the first are gone. No group or replica waits for another.
 // - Missing replicas take the lowest free indexes. Surplus ones are deleted as a whole: first broken, then forming,
 //   then complete ones, the highest index first. With Ray's autoscaler only broken ones are: it alone knows which are

@@ -8,7 +8,7 @@
 namespace tpuslice::rayjob {
 
 /// RayJobs that have ended, by the state that they reached.
-inline const plan::Counter kFinishedRayJobs{
+inline const plan::CounterDefinition kFinishedRayJobs{
     "tpuslice_rayjobs_finished_total", "RayJobs that completed or failed.", "result", {"Complete", "Failed"}};
 
 /// The plan that carries out the decisions.

@@ -29,9 +29,9 @@ std::size_t actions_of(const plan::Plan& plan) {
 using Counters = std::map<std::pair<std::string, MetricLabels>, Counter*>;
 
 /// The counters, which are zero, with all values of their labels.
-Counters register_counters(std::span<const plan::Counter* const> declared, Metrics& metrics) {
+Counters register_counters(std::span<const plan::CounterDefinition* const> declared, Metrics& metrics) {
   Counters out;
-  for (const plan::Counter* counter : declared) {
+  for (const plan::CounterDefinition* counter : declared) {
     const std::string name(counter->name);
     const auto add = [&](const MetricLabels& labels) {
       out.emplace(std::pair(name, labels), &metrics.counter(name, std::string(counter->help), labels));

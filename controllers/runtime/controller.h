@@ -54,7 +54,7 @@ struct ControllerOptions {
   std::shared_ptr<WriteBackoff> write_backoff = nullptr;
   /// Counters that plans of the reconciler increment: zero from the start. It is a bug to increment another one, which
   /// is logged.
-  std::span<const plan::Counter* const> counters = {};
+  std::span<const plan::CounterDefinition* const> counters = {};
   WorkQueueOptions queue;  ///< The name is the reconciler's.
 };
 

@@ -17,11 +17,11 @@ std::optional<std::string> pod_accelerator(const PodView& pod) {
 
 std::optional<std::string> waiting_pod_accelerator(const PodView& pod) {
   const bool gated = is_gated(pod) && is_live(pod);
-  return gated || !pod.annotation(tpu::kScoutFor).empty() ? pod_accelerator(pod) : std::nullopt;
+  return gated || !pod.annotation(tpu::kScaleUpFor).empty() ? pod_accelerator(pod) : std::nullopt;
 }
 
 std::optional<std::string> scout_accelerator(const PodView& pod) {
-  return pod.annotation(tpu::kScoutFor).empty() ? std::nullopt : pod_accelerator(pod);
+  return pod.annotation(tpu::kScaleUpFor).empty() ? std::nullopt : pod_accelerator(pod);
 }
 
 std::optional<std::string> bound_pod_without_tpus(const PodView& pod) {

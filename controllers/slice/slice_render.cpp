@@ -31,7 +31,7 @@ const char* to_string(Cause cause) {
   return "not released";
 }
 
-const plan::Counter kSlicesTornDown{
+const plan::CounterDefinition kSlicesTornDown{
     "tpuslice_slices_torn_down_total",
     "Number of slices torn down because a part of them was lost.",
     "reason",
@@ -183,7 +183,7 @@ class SliceRenderer {
 
 }  // namespace
 
-constinit const std::array<const plan::Counter*, 1> kCounters = {&kSlicesTornDown};
+constinit const std::array<const plan::CounterDefinition*, 1> kCounters = {&kSlicesTornDown};
 
 plan::Plan render_slice(const SliceObserved& seen, const Slice& slice, const SliceDecisions& decisions) {
   return SliceRenderer(seen, slice).render(decisions);

@@ -46,7 +46,7 @@ struct SliceDecisions {
 };
 
 /// The counters that these plans increment.
-extern const std::array<const plan::Counter*, 1> kCounters;
+extern const std::array<const plan::CounterDefinition*, 1> kCounters;
 
 [[nodiscard]] plan::Plan render_slice(const SliceObserved& seen, const Slice& slice, const SliceDecisions& decisions);
 

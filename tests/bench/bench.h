@@ -23,7 +23,7 @@ namespace tpuslice::bench {
 struct BenchOptions {
   std::string operator_program;
   bool keep_dir = false;                       ///< Keep all logs.
-  bool gangs = true;                           ///< Run the slice controller, which pods of JobSets wait for.
+  bool gangs = true;                           ///< Run the slice controllers, which pods of JobSets wait for.
   Duration limit = std::chrono::seconds(120);  ///< Time-out of each wait.
 };
 

@@ -157,7 +157,7 @@ int main_with_result(int argc, char** argv) {
       "Rows to measure: 4x1x256, 4x64x4, 1x1x256, 1x64x4, webhook; jobset-4x1x256 and so on, jobset-restart, or "
       "jobset for all of these; leaderworkerset-1x1x256, leaderworkerset-1x64x4, or leaderworkerset. "
       "Default: all.");
-  app.add_flag("!--no-slices", line.bench.gangs, "Run without the slice controller: pods of JobSets are not gated.");
+  app.add_flag("!--no-slices", line.bench.gangs, "Run without the slice controllers: pods of JobSets are not gated.");
   app.add_flag("--record", line.record, "Append the table to docs/performance.md.");
   try {
     app.parse(argc, argv);

@@ -67,7 +67,7 @@ struct BareJobs {
 };
 
 /// Adds the bodies of the headless service and the Jobs that the operator creates for `owner`, a JobSet read from the
-/// server, with (`gangs`) or without the slice controller.
+/// server, with (`gangs`) or without the slice controllers.
 Status add_jobs_of(const Object& owner, bool gangs, BareJobs& out);
 
 struct BareSets {

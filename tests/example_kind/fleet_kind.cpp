@@ -14,7 +14,7 @@ void add(runtime::Manager& manager, const kind::Settings& settings) {
   add_fleet(manager, {.mutation = settings.mutation}, settings.controller, settings.watch_namespace);
 }
 
-constexpr std::array<const plan::Counter*, 1> kCounters{&kShipRestarts};
+constexpr std::array<const plan::CounterDefinition*, 1> kCounters{&kShipRestarts};
 
 }  // namespace
 

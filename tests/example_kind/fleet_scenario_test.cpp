@@ -1,5 +1,5 @@
 // Fleets in a simulated cluster beside the other kinds: stores, one of them of a view of the kind, an index, watches,
-// the write ledger, the executor and the slice controller.
+// the write ledger, the executor and the slice controllers.
 #include <set>
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// FleetWorld: a Fleet and its children, with a simple slice controller and kubelet, for tests of the planner.
+// FleetWorld: a Fleet and its children, with simple slice controllers and a kubelet, for tests of the planner.
 #pragma once
 
 #include <string>

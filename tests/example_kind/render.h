@@ -10,8 +10,8 @@
 
 namespace tpuslice::example {
 
-inline const plan::Counter kShipRestarts{"example_fleet_ship_restarts_total",
-                                         "Ships whose pods were deleted to be created again."};
+inline const plan::CounterDefinition kShipRestarts{"example_fleet_ship_restarts_total",
+                                                   "Ships whose pods were deleted to be created again."};
 
 [[nodiscard]] plan::Plan render(const FleetState& state, const Decisions& decisions,
                                 const std::shared_ptr<const PodBuilder>& builder);

@@ -11,7 +11,7 @@
 #include "controllers/raycluster/pods.h"
 #include "controllers/raycluster/raycluster_plan.h"
 #include "controllers/raycluster/rules/raycluster_labels.h"
-#include "controllers/raycluster/suspend.h"
+#include "controllers/raycluster/suspension.h"
 #include "controllers/raycluster/upgrade.h"
 #include "tests/laws/laws.h"
 #include "tests/laws/raycluster_generator.h"

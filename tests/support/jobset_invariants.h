@@ -19,7 +19,7 @@ inline constexpr const char* kJobSetKind = "jobsets.jobset.x-k8s.io";
 inline constexpr const char* kJobKind = "jobs.batch";
 
 /// - A slice has at most one live pod without gate for each completion index. Gated pods do not count: the Job
-///   controller replaces terminating pods at once, but the slice controller releases a replacement only when its
+///   controller replaces terminating pods at once, but the slice controllers release a replacement only when its
 ///   predecessor is deleted.
 /// - A JobSet has at most one Job for each job index; with BlockingRecreate, Jobs of one restart attempt only.
 /// - Restarts increase by one, after a Job of that attempt failed (or has FailureTarget, if the JobSet restarts then),

@@ -180,7 +180,7 @@ MATCHER_P(CountsOnly, declared, "increments declared counters only") {
   return std::ranges::all_of(measurements_of(arg), [&](const Measurement& measured) {
     if (measured.kind != Measurement::Kind::kCount) return true;
     *result_listener << measured.name << " " << ::testing::PrintToString(measured.labels) << " ";
-    return std::ranges::any_of(declared, [&](const Counter* counter) {
+    return std::ranges::any_of(declared, [&](const CounterDefinition* counter) {
       if (counter->name != measured.name) return false;
       if (counter->label.empty()) return measured.labels.empty();
       const auto value = measured.labels.find(std::string(counter->label));

@@ -1,4 +1,4 @@
-// The merge patches that the slice controller sends, applied to the view of a pod.
+// The merge patches that the slice controllers send, applied to the view of a pod.
 #pragma once
 
 #include "api/types/json.h"

@@ -228,7 +228,7 @@ pod_problems() {
         problem(length != $hosts; "\($slice) has \(length) pods, not \($hosts)"),
         problem([.[].spec.nodeName] | unique | length != $hosts; "\($slice) is on other than \($hosts) nodes"),
         problem([.[] | pool] | unique | length != 1; "\($slice) is in several node pools"),
-        problem(all(.[]; .metadata.annotations["tpuslice.dev/placed-in"] != pool); "\($slice) was not placed by the slice controller"),
+        problem(all(.[]; .metadata.annotations["tpuslice.dev/placed-in"] != pool); "\($slice) was not placed by the placement controller"),
         problem([.[] | variable("TPU_WORKER_ID")] | sort != ([range($hosts) | tostring] | sort); "\($slice) has other worker ids")))'
 }
 

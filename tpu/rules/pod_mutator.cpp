@@ -99,7 +99,7 @@ Status set_hostname(PodDraft& pod, const SliceIdentity& identity) {
   return set_or_reject(pod.spec("subdomain"), identity.subdomain, "spec.subdomain", kWhy);
 }
 
-/// Sets the annotations that the slice controller reads; removes those that it writes itself.
+/// Sets the annotations that the slice controllers read; removes those that they write.
 Status annotate(PodDraft& pod, const SliceIdentity& identity, const std::string& topology_key) {
   Json& annotations = pod.annotations();
   const auto set = [&](std::string_view name, const std::string& value) {
@@ -227,7 +227,7 @@ bool occupies_tpus(const Json& pod, const PodFacts& facts) {
   return facts.asks_for_tpus || init_containers_ask_for_tpus(pod);
 }
 
-/// Names the workload for the slice controller, unless it is the pod's controller.
+/// Names the workload for the slice controllers, unless it is the pod's controller.
 Status set_workload(PodDraft& pod, const WorkloadKind& kind) {
   const std::optional<tpu::WorkloadRef> workload = workload_beyond_controller(pod.json, kind);
   Json& annotations = pod.annotations();

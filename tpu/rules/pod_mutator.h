@@ -28,7 +28,7 @@ struct MutationOptions {
   /// Other keys that pods of multi-host slices may name, besides those of GKE (tpu/topology_key.h); empty: any. A slice
   /// occupies all nodes that have the value of its nodes for its key, so a key with few values would occupy a cluster.
   std::set<std::string, std::less<>> topology_keys = {};
-  /// Pods of multi-host slices get the scheduling gate, which the slice controller removes; unless they have the
+  /// Pods of multi-host slices get the scheduling gate, which the slice controllers remove; unless they have the
   /// annotation tpuslice.dev/gating: off, another schedulerName, a schedulingGroup or a workloadRef.
   bool gate = false;
   /// Injects the environment of GKE's device plugin (tpu/device_env.h), for clusters whose device plugin sets none.

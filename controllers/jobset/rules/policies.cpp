@@ -5,7 +5,7 @@
 #include <re2/re2.h>
 
 #include "api/types/validation_names.h"
-#include "controllers/jobset/rules/rules.h"
+#include "controllers/jobset/rules/validator_parts.h"
 
 namespace tpuslice::rules {
 namespace {

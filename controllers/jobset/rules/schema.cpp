@@ -1,6 +1,6 @@
 #include <array>
 
-#include "controllers/jobset/rules/rules.h"
+#include "controllers/jobset/rules/validator_parts.h"
 #include "tpu/rules/field_shapes.h"
 
 namespace tpuslice::rules {

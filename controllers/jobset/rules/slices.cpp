@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include "controllers/jobset/rules/rules.h"
+#include "controllers/jobset/rules/validator_parts.h"
 #include "tpu/rules/tpu_rules.h"
 #include "tpu/slice_shape.h"
 

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "controllers/jobset/rules/rules.h"
+#include "controllers/jobset/rules/validator_parts.h"
 #include "tpu/rules/field_changes.h"
 
 namespace tpuslice::rules {

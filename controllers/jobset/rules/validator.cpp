@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "api/types/validation_names.h"
-#include "controllers/jobset/rules/rules.h"
+#include "controllers/jobset/rules/validator_parts.h"
 #include "tpu/rules/limits.h"
 
 namespace tpuslice::rules {

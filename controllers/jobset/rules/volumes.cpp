@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "api/types/validation_names.h"
-#include "controllers/jobset/rules/rules.h"
+#include "controllers/jobset/rules/validator_parts.h"
 
 namespace tpuslice::rules {
 namespace {

@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
-#include "controllers/jobset/rules/rules.h"
 #include "controllers/jobset/rules/validator.h"
+#include "controllers/jobset/rules/validator_parts.h"
 #include "tpu/catalog.h"
 #include "tpu/labels.h"
 #include "tpu/rules/field_errors.h"

@@ -1,7 +1,7 @@
 // Validation of the limits of a rolling update.
 #include <fmt/format.h>
 
-#include "controllers/leaderworkerset/rules/rules.h"
+#include "controllers/leaderworkerset/rules/validator_parts.h"
 
 namespace tpuslice::rules {
 namespace {

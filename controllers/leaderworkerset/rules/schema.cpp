@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "controllers/leaderworkerset/rules/rules.h"
+#include "controllers/leaderworkerset/rules/validator_parts.h"
 #include "tpu/rules/field_shapes.h"
 
 namespace tpuslice::rules {

@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "controllers/leaderworkerset/rules/rules.h"
+#include "controllers/leaderworkerset/rules/validator_parts.h"
 #include "tpu/labels.h"
 #include "tpu/pod_request.h"
 #include "tpu/rules/tpu_rules.h"

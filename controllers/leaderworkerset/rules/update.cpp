@@ -1,7 +1,7 @@
 // Immutable fields of a LeaderWorkerSet.
 #include <fmt/format.h>
 
-#include "controllers/leaderworkerset/rules/rules.h"
+#include "controllers/leaderworkerset/rules/validator_parts.h"
 
 namespace tpuslice::rules {
 namespace {

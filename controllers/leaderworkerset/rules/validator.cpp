@@ -6,7 +6,7 @@
 
 #include "api/types/validation_names.h"
 #include "controllers/leaderworkerset/rules/leaderworkerset_labels.h"
-#include "controllers/leaderworkerset/rules/rules.h"
+#include "controllers/leaderworkerset/rules/validator_parts.h"
 #include "tpu/labels.h"
 #include "tpu/rules/limits.h"
 

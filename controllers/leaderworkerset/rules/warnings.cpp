@@ -2,8 +2,8 @@
 #include <fmt/format.h>
 
 #include "controllers/leaderworkerset/rules/leaderworkerset_labels.h"
-#include "controllers/leaderworkerset/rules/rules.h"
 #include "controllers/leaderworkerset/rules/validator.h"
+#include "controllers/leaderworkerset/rules/validator_parts.h"
 #include "tpu/labels.h"
 #include "tpu/rules/tpu_rules.h"
 #include "tpu/slice_shape.h"

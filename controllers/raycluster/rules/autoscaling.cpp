@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "controllers/raycluster/rules/groups.h"
+#include "controllers/raycluster/rules/group_rules.h"
 #include "controllers/raycluster/rules/ray_version.h"
 #include "controllers/raycluster/rules/raycluster_labels.h"
 

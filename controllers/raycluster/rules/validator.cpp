@@ -11,7 +11,7 @@
 #include "controllers/raycluster/rules/autoscaling.h"
 #include "controllers/raycluster/rules/cluster_view.h"
 #include "controllers/raycluster/rules/fault_tolerance.h"
-#include "controllers/raycluster/rules/groups.h"
+#include "controllers/raycluster/rules/group_rules.h"
 #include "controllers/raycluster/rules/host_names.h"
 #include "controllers/raycluster/rules/ray_rules.h"
 #include "controllers/raycluster/rules/raycluster_labels.h"

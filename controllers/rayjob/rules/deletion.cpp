@@ -6,8 +6,8 @@
 
 #include <fmt/format.h>
 
-#include "controllers/rayjob/rules/rules.h"
 #include "controllers/rayjob/rules/spec.h"
+#include "controllers/rayjob/rules/validator_parts.h"
 
 namespace tpuslice::rules {
 namespace {

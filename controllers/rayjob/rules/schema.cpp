@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "controllers/rayjob/rules/rules.h"
+#include "controllers/rayjob/rules/validator_parts.h"
 #include "tpu/rules/field_shapes.h"
 
 namespace tpuslice::rules {

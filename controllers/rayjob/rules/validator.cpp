@@ -8,8 +8,8 @@
 #include "controllers/raycluster/rules/cluster_view.h"
 #include "controllers/raycluster/rules/ray_rules.h"
 #include "controllers/raycluster/rules/raycluster_labels.h"
-#include "controllers/rayjob/rules/rules.h"
 #include "controllers/rayjob/rules/spec.h"
+#include "controllers/rayjob/rules/validator_parts.h"
 #include "tpu/labels.h"
 
 namespace tpuslice::rules {

@@ -45,7 +45,7 @@ class Cluster {
     apply(reasons);
   }
 
-  /// Of the slice controller, with the first plan.
+  /// Of the placement controller, with the first plan.
   [[nodiscard]] std::size_t cache_bytes() const { return cache_bytes_; }
 
   /// A plan, and its CPU time in milliseconds.

@@ -57,7 +57,7 @@ int pool_of_running(int slice, int slices, int pools) {
   return static_cast<int>(static_cast<std::int64_t>(slice) * pools / slices);  // The product needs 64 bits.
 }
 
-/// Restricts the pod to one node, as the slice controller does when it removes the gate.
+/// Restricts the pod to one node, as the slice controllers do when they remove the gate.
 void pin_to_node(Json& pod, const sim::NodePool& pool, int host) {
   pod["spec"]["nodeSelector"][tpu::kNodePoolLabel] = pool.name;
   const Json name = {

@@ -58,7 +58,7 @@ const std::map<std::string, std::string>& unused_grants() {
       {"rayservice: delete services", kRay},
       {"jobset: get jobsets", kExists},
       {"jobset: update jobsets/finalizers", kOwner},
-      {"jobset: watch pods", "only if the slice controller runs in the same process"},
+      {"jobset: watch pods", "only if the slice controllers run in the same process"},
       {"jobset: patch jobs/status", "only if a Job has a start time when it is resumed, and its pod template changes"},
       {"jobset: get jobs", kExists},
       {"jobset: get services", kExists},

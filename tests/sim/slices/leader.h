@@ -1,5 +1,5 @@
-// Leader: one replica of the slice controller. It observes the world with delay, plans as the reconcilers do, and makes
-// one write at a time, so that anything can happen between two writes, including its crash.
+// Leader: one replica of the slice controllers. It observes the world with delay, plans as the reconcilers do, and
+// makes one write at a time, so that anything can happen between two writes, including its crash.
 #pragma once
 
 #include <deque>

@@ -99,7 +99,7 @@ Status World::create_scout(const plan::Action& action) {
   scout_keys_[action.key] = string_at(away, {"topologyKey"});
   PodView pod = *PodView::from_json(body);
   pod.created = std::chrono::floor<std::chrono::seconds>(now_);
-  note(fmt::format("create {} for {}", action.key.name, pod.annotation(tpu::kScoutFor)));
+  note(fmt::format("create {} for {}", action.key.name, pod.annotation(tpu::kScaleUpFor)));
   put(std::move(pod));
   return {};
 }

@@ -1,4 +1,4 @@
-// A cluster reduced to what the slice controller reads: pods, nodes, and the other writers (workload controllers,
+// A cluster reduced to what the slice controllers read: pods, nodes, and the other writers (workload controllers,
 // kube-scheduler, kubelets, node repair), one small step at a time. Fast enough for a hundred thousand histories;
 // cmd/tpu-slice-sim simulates the whole cluster.
 #pragma once

@@ -1,4 +1,4 @@
-// Counters that plans increment are constants (plan::Counter), and each is in a list that its kind or controller
+// The definitions of counters that plans increment are constants, and each is in a list that its kind or controller
 // declares: the operator increments no other.
 #include <set>
 #include <string>
@@ -18,7 +18,7 @@ TEST(Counters, OfPlansAreDeclared) {
   for (const SourceFile& file : read_sources({"controllers", "tests/example_kind"})) {
     const std::string text = text_of(file);
     std::string name;
-    for (re2::StringPiece rest = text; RE2::FindAndConsume(&rest, R"(const plan::Counter (k\w+))", &name);) {
+    for (re2::StringPiece rest = text; RE2::FindAndConsume(&rest, R"(const plan::CounterDefinition (k\w+))", &name);) {
       constants.insert(name);
     }
     for (re2::StringPiece rest = text; RE2::FindAndConsume(&rest, R"(&(?:\w+::)*(k\w+))", &name);) listed.insert(name);

@@ -1,4 +1,5 @@
 // The architecture as a test: which folder may include which (docs/architecture.md has the same arrows).
+#include <algorithm>
 #include <map>
 #include <regex>
 #include <set>
@@ -215,6 +216,24 @@ TEST(Project, ProtobufStaysInsideTheClient) {
     if (file.path.starts_with("api/client/") || file.path.starts_with("cmd/")) continue;
     matches(file, protobuf, wrong);
   }
+  EXPECT_THAT(wrong, IsEmpty());
+}
+
+// A test of one header includes it before all others.
+TEST(Project, UnitTestsLieInTheFolderOfTheirCode) {
+  const std::regex of_program(R"re(^#include "(api|cmd|controllers|tpu|webhook)/)re");
+  const std::string tests = "tests/unit/";
+  int seen = 0;
+  std::vector<std::string> wrong;
+  for (const SourceFile& file : sources_and_tests()) {
+    if (!file.path.starts_with(tests) || !file.path.ends_with("_test.cpp")) continue;
+    const auto first = std::ranges::find_if(file.lines, [](const auto& line) { return line.starts_with("#include "); });
+    if (first == file.lines.end() || !std::regex_search(*first, of_program)) continue;
+    ++seen;
+    const std::string folder = file.path.substr(tests.size(), file.path.rfind('/') + 1 - tests.size());
+    if (!first->starts_with("#include \"" + folder)) wrong.push_back(file.path + ": " + *first);
+  }
+  EXPECT_GT(seen, 200);
   EXPECT_THAT(wrong, IsEmpty());
 }
 

@@ -103,7 +103,7 @@ TEST_F(PodWebhook, IsNotCalledForPodsOfAMutatedTemplate) {
   EXPECT_TRUE(called(other_value, kJobController));
   Json unlabelled = templated;
   unlabelled["metadata"]["labels"].erase("tpuslice.dev/slice");
-  EXPECT_TRUE(called(unlabelled, kJobController)) << "the slice controller would not see the nodes it uses";
+  EXPECT_TRUE(called(unlabelled, kJobController)) << "the placement controller would not see the nodes it uses";
 }
 
 TEST_F(PodWebhook, IsCalledForPodsOfATemplateThatCannotBeMutated) {

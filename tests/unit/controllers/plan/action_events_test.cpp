@@ -71,7 +71,7 @@ TEST(ActionEvents, PrintWhatTheyRegard) {
 }
 
 TEST(Increment, OfACounterWithoutLabelAddsOne) {
-  const Measurement measured = increment(Counter{"tpuslice_restarts_total", "Restarts."});
+  const Measurement measured = increment(CounterDefinition{"tpuslice_restarts_total", "Restarts."});
   EXPECT_EQ(measured.kind, Measurement::Kind::kCount);
   EXPECT_EQ(measured.name, "tpuslice_restarts_total");
   EXPECT_EQ(measured.help, "Restarts.");
@@ -80,12 +80,14 @@ TEST(Increment, OfACounterWithoutLabelAddsOne) {
 }
 
 TEST(Increment, OfACounterWithALabelSetsItsValue) {
-  const Counter finished{"tpuslice_finished_total", "Workloads that ended.", "result", {"Completed", "Failed"}};
+  const CounterDefinition finished{
+      "tpuslice_finished_total", "Workloads that ended.", "result", {"Completed", "Failed"}};
   EXPECT_THAT(increment(finished, "Failed").labels, UnorderedElementsAre(Pair("result", "Failed")));
 }
 
 TEST(Increment, IsWhatCountingAddsToThePlan) {
-  const Counter finished{"tpuslice_finished_total", "Workloads that ended.", "result", {"Completed", "Failed"}};
+  const CounterDefinition finished{
+      "tpuslice_finished_total", "Workloads that ended.", "result", {"Completed", "Failed"}};
   Changes changes;
   changes.count(finished, "Completed");
   ASSERT_EQ(changes.measurements.size(), 1U);

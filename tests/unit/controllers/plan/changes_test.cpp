@@ -51,7 +51,7 @@ TEST(Changes, RequeueAfterTheShortestTime) {
 TEST(Changes, CarryEventsAndCountersIntoThePlan) {
   Changes changes;
   changes.event(EventType::kWarning, "InvalidSpec", "spec.replicas is negative");
-  changes.count(Counter{"tpuslice_restarts_total", "Restarts."});
+  changes.count(CounterDefinition{"tpuslice_restarts_total", "Restarts."});
   const Plan plan = to_plan(std::move(changes), Json(), Json());
   EXPECT_THAT(plan.events,
               ElementsAre(EventIntent{EventType::kWarning, "InvalidSpec", "Reconciling", "spec.replicas is negative"}));

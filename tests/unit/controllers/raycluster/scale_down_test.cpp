@@ -10,7 +10,7 @@
 #include "api/types/conditions.h"
 #include "controllers/plan/conditions.h"
 #include "controllers/raycluster/raycluster_plan.h"
-#include "controllers/raycluster/suspend.h"
+#include "controllers/raycluster/suspension.h"
 #include "tests/support/plan_matchers.h"
 #include "tests/unit/controllers/raycluster/fixtures.h"
 #include "tests/unit/controllers/raycluster/world.h"

@@ -22,7 +22,7 @@ class World final : public plan::PlanWorld {
   /// An action that the API server refuses does nothing.
   void apply(const plan::Action& action) { static_cast<void>(PlanWorld::apply(action)); }
   using PlanWorld::apply;
-  /// As kubelets: terminating pods are deleted, all others become running and ready. As the slice controller: gated
+  /// As kubelets: terminating pods are deleted, all others become running and ready. As the slice controllers: gated
   /// pods do so only if their slice had no pods of other attempts. Jobs complete; if the cluster is deleted and has no
   /// finalizer, its children are deleted.
   void advance();

@@ -21,8 +21,8 @@ using ::testing::MatchesRegex;
 using ::testing::Not;
 using ::testing::SizeIs;
 
-const plan::Counter kWidgetsCreated{"widgets_created_total", "Created."};
-const plan::Counter kWidgetsPainted{"widgets_painted_total", "Painted.", "colour", {"red", "blue"}};
+const plan::CounterDefinition kWidgetsCreated{"widgets_created_total", "Created."};
+const plan::CounterDefinition kWidgetsPainted{"widgets_painted_total", "Painted.", "colour", {"red", "blue"}};
 constexpr std::array kWidgetCounters = {&kWidgetsCreated, &kWidgetsPainted};
 
 /// Without watches: the stores hold what show() puts there.

@@ -11,7 +11,7 @@
 #include "controllers/slice/pod_patches.h"
 #include "controllers/slice/slice_plan.h"
 #include "tests/support/plan_matchers.h"
-#include "tests/unit/controllers/slice/decisions.h"
+#include "tests/unit/controllers/placement/decisions.h"
 #include "tests/unit/controllers/slice/slices.h"
 #include "tpu/labels.h"
 

@@ -374,12 +374,12 @@ PlacementScene observed(std::initializer_list<PoolBuilder> pools, std::initializ
 
 PodPtr a_scout(const std::string& slice, const PodChange& change) {
   PodView pod;
-  pod.key = {scout_options().namespace_name, scout_name({"default", slice})};
+  pod.key = {scout_options().namespace_name, scale_up_name({"default", slice})};
   pod.uid = "uid-of-scout-of-" + slice;
   pod.resource_version = "1";
   pod.created = start_of_time();
   pod.labels = {{std::string(tpu::kSlice), std::string(tpu::kNoSlice)}};
-  annotate(pod, tpu::kScoutFor) = "default/" + slice;
+  annotate(pod, tpu::kScaleUpFor) = "default/" + slice;
   pod.scheduling.edit().node_selector[std::string(tpu::kAcceleratorLabel)] = kV6e;
   tpu::set_chips(pod, 4);
   if (change) change(pod);

@@ -26,6 +26,7 @@ namespace tpuslice::slice {
 using namespace placement;  // The tests of both controllers build their slices and nodes here.
 
 inline constexpr const char* kV6e = "tpu-v6e-slice";
+inline constexpr const char* kV5p = "tpu-v5p-slice";
 inline constexpr const char* kGkePool = "cloud.google.com/gke-nodepool";
 /// A topology key of larger domains: several pools have one value.
 inline constexpr const char* kRow = "example.com/row";

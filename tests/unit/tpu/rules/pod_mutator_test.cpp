@@ -55,7 +55,7 @@ TEST(MutatePod, OnlyLabelsAPodWhoseInitContainersHaveTheTpus) {
   EXPECT_EQ(mutated(init), marked);
 }
 
-// The slice controller must know who else takes chips.
+// The placement controller must know who else takes chips.
 TEST(MutatePod, OnlyLabelsATpuPodWithoutIndex) {
   Json other = RayPod{}.json();
   other["metadata"]["labels"] = {{"app", "x"}};

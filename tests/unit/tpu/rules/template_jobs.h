@@ -65,8 +65,8 @@ inline Json pod_of(const Json& job, int index) {
   return pod;
 }
 
-/// What its containers and the slice controller find: with the worker id that the downward API gives, without what only
-/// names its source. Kubernetes' own variable, to which none of the others refers, comes last.
+/// What its containers and the slice controllers find: with the worker id that the downward API gives, without what
+/// only names its source. Kubernetes' own variable, to which none of the others refers, comes last.
 inline Json as_found(Json pod) {
   Json& annotations = pod["metadata"]["annotations"];
   const std::string field = std::string("metadata.annotations['") + kIndexKey + "']";

@@ -1,0 +1,17 @@
+#include "controllers/raycluster/suspension.h"
+
+#include "api/types/conditions.h"
+
+namespace tpuslice::raycluster {
+
+SuspendPhase suspend_phase(const RayClusterSpec& spec, const Json& conditions, bool has_pods) {
+  if (is_condition_true(conditions, kSuspendingCondition)) {
+    return has_pods ? SuspendPhase::kDeletingPods : SuspendPhase::kPodsDeleted;
+  }
+  if (!spec.suspend) return SuspendPhase::kRunning;
+  // A pod whose create had no reply may appear after suspension: the cluster is then suspended again.
+  if (is_condition_true(conditions, kSuspendedCondition) && !has_pods) return SuspendPhase::kSuspended;
+  return SuspendPhase::kRequested;
+}
+
+}  // namespace tpuslice::raycluster
