@@ -60,7 +60,7 @@ inline std::string line_difference(const std::string& before, const std::string&
   return out;
 }
 
-/// "create Job train", "patch Job train-0 status", "delete Job train-1 Foreground".
+/// An action in words: "create Job train", "patch Job train-0 status", "delete Job train-1 Foreground".
 inline std::string write_of(const Action& action) {
   const char* verb = action.kind == ActionKind::kCreate  ? "create"
                      : action.kind == ActionKind::kPatch ? "patch"
@@ -71,7 +71,7 @@ inline std::string write_of(const Action& action) {
   return text;
 }
 
-/// write_of() each action, by stage.
+/// The writes of each stage, as write_of() says them.
 inline std::vector<std::vector<std::string>> stages_of(const Plan& plan) {
   std::vector<std::vector<std::string>> out;
   for (const Stage& stage : plan.stages) {
@@ -81,7 +81,7 @@ inline std::vector<std::vector<std::string>> stages_of(const Plan& plan) {
   return out;
 }
 
-/// The same without stages; with `of`, "create Job", only the writes of that verb and kind.
+/// The writes of all stages, in order; with `of`, such as "create Job", only those of that verb and kind.
 inline std::vector<std::string> writes_of(const Plan& plan, const std::string& of = {}) {
   std::vector<std::string> out;
   for (const std::vector<std::string>& stage : stages_of(plan)) {
