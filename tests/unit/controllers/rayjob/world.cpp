@@ -102,7 +102,7 @@ RayJobObserved World::observed() const {
   seen.now = now_;
   seen.last_failure = last_failure_;
   const std::string name = status("rayClusterName");
-  if (objects(raycluster::kRayClusters).contains(name)) seen.cluster = plan::view_of<ObjectView>(cluster());
+  seen.cluster = view_if_any<ObjectView>(cluster());
   for (const auto& [pod_name, pod] : objects(kPods)) {
     if (string_at(pod, {"metadata", "labels", raycluster::kRayCluster}) == name)
       seen.pods.push_back(plan::view_of<PodView>(pod));
@@ -173,19 +173,11 @@ void World::run() {
   TPUSLICE_CHECK_MSG(false, "no rest: " + plan().reason);
 }
 
-const Json& World::first_of(const ResourceType& type) const {
+const Json& World::child(const ResourceType& type, const std::string& name) const {
   static const Json kNone;
-  const Objects& all = objects(type);
-  return all.empty() ? kNone : all.begin()->second;
+  const auto found = objects(type).find(name);
+  return found == objects(type).end() ? kNone : found->second;
 }
-
-const Json& World::cluster() const {
-  const Objects& clusters = objects(raycluster::kRayClusters);
-  const auto found = clusters.find(status("rayClusterName"));
-  return found == clusters.end() ? first_of(raycluster::kRayClusters) : found->second;
-}
-
-Json& World::live_cluster() { return objects(raycluster::kRayClusters).at(string_at(cluster(), {"metadata", "name"})); }
 
 void World::prepare(const ResourceType& type, Json& created) {
   if (type != raycluster::kRayClusters) return;
@@ -249,18 +241,16 @@ void World::lose_head() { objects(kPods).erase(status("rayClusterName") + "-head
 void World::replace_head() { add_head(fmt::format("10.0.0.{}", ++heads_)); }
 
 void World::delete_cluster() {
-  objects(raycluster::kRayClusters).erase(string_at(cluster(), {"metadata", "name"}));
+  objects(raycluster::kRayClusters).erase(status("rayClusterName"));
   collect_garbage();
 }
 
 void World::end_submitter(const std::string& condition) {
-  TPUSLICE_CHECK(!submitter().is_null());
-  objects(kJobs).begin()->second["status"]["conditions"] =
-      Json::array({{{"type", condition},
-                    {"status", "True"},
-                    {"reason", "BackoffLimitExceeded"},
-                    {"message", "it failed"},
-                    {"lastTransitionTime", format_rfc3339(now_)}}});
+  objects(kJobs).at("train")["status"]["conditions"] = Json::array({{{"type", condition},
+                                                                     {"status", "True"},
+                                                                     {"reason", "BackoffLimitExceeded"},
+                                                                     {"message", "it failed"},
+                                                                     {"lastTransitionTime", format_rfc3339(now_)}}});
 }
 
 void World::add_foreign_submitter() {

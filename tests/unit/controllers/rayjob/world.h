@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "controllers/raycluster/rules/raycluster_labels.h"
 #include "controllers/rayjob/observed.h"
 #include "controllers/rayjob/rayjob_options.h"
 #include "tests/support/plan_world.h"
@@ -99,10 +100,10 @@ class World final : public plan::PlanWorld {
   [[nodiscard]] std::string state() const;
   /// "False ClusterPending: message"
   [[nodiscard]] std::string condition(std::string_view type) const;
-  /// The cluster of the name in the status, or another one; null if there is none, as are the next two.
-  [[nodiscard]] const Json& cluster() const;
-  [[nodiscard]] const Json& submitter() const { return first_of(kJobs); }
-  [[nodiscard]] const Json& service() const { return first_of(kServices); }
+  /// The cluster of the name in the status; null if there is none, as are the next two.
+  [[nodiscard]] const Json& cluster() const { return child(raycluster::kRayClusters, status("rayClusterName")); }
+  [[nodiscard]] const Json& submitter() const { return child(kJobs, "train"); }
+  [[nodiscard]] const Json& service() const { return child(kServices, "train-head-svc"); }
   [[nodiscard]] std::string job_id() const { return status("jobId"); }
   /// "POST /api/jobs/" as sent since the last call.
   std::vector<std::string> take_requests();
@@ -123,8 +124,8 @@ class World final : public plan::PlanWorld {
   void prepare(const ResourceType& type, Json& created) override;
   /// The pods of deleted clusters terminate.
   void collect_garbage();
-  [[nodiscard]] const Json& first_of(const ResourceType& type) const;
-  [[nodiscard]] Json& live_cluster();  ///< cluster(), which must exist.
+  [[nodiscard]] const Json& child(const ResourceType& type, const std::string& name) const;
+  [[nodiscard]] Json& live_cluster() { return objects(raycluster::kRayClusters).at(status("rayClusterName")); }
   void add_head(const std::string& address);
 
   std::vector<plan::WorkloadRequest> requests_;
