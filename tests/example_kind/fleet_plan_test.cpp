@@ -16,6 +16,7 @@ using plan::Plan;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::UnorderedElementsAre;
 
 Plan plan_for(const FleetWorld& world) { return plan_of(world.observed()); }
 
@@ -32,16 +33,16 @@ std::string condition(const FleetWorld& world, std::string_view type) {
 
 TEST(FleetPlan, CreatesTheServiceAndTheFlagThenAllPods) {
   const Plan plan = plan_for(FleetWorld());
-  EXPECT_THAT(stages_of(plan),
-              ElementsAre(ElementsAre("create north", "create north-flag"),
-                          ElementsAre("create north-0-0", "create north-0-1", "create north-1-0", "create north-1-1")));
+  EXPECT_THAT(stages_of(plan), ElementsAre(ElementsAre("create Service north", "create ConfigMap north-flag"),
+                                           ElementsAre("create Pod north-0-0", "create Pod north-0-1",
+                                                       "create Pod north-1-0", "create Pod north-1-1")));
   ASSERT_TRUE(plan.status.has_value());
   EXPECT_EQ(plan.status->status["readyShips"], 0);
 }
 
 TEST(FleetPlan, GivesEachPodItsIdentity) {
   const Plan plan = plan_for(FleetWorld());
-  const Result<Json> pod = plan.stages.at(1).actions.at(3).body.make();
+  const Result<Json> pod = action_of(plan, "create Pod north-1-1").body.make();
   ASSERT_TRUE(pod.ok()) << pod.error().message();
   EXPECT_EQ(string_at(*pod, {"spec", "hostname"}), "north-1-1");
   EXPECT_EQ(string_at(*pod, {"spec", "subdomain"}), "north");
@@ -66,7 +67,9 @@ TEST(FleetPlan, ASettledFleetIsReadyAndSaysSoOnce) {
 TEST(FleetPlan, DeletesTheShipsThatAFleetNoLongerHas) {
   FleetWorld world = settled({.ships = 3});
   world.set_spec("ships", 1);
-  EXPECT_THAT(plan_for(world), plan::Deletes(kPods, {"north-1-0", "north-1-1", "north-2-0", "north-2-1"}));
+  EXPECT_THAT(writes_of(plan_for(world), "delete Pod"),
+              UnorderedElementsAre("delete Pod north-1-0", "delete Pod north-1-1", "delete Pod north-2-0",
+                                   "delete Pod north-2-1"));
   ASSERT_LE(settle(world), 12);
   EXPECT_EQ(world.pods().size(), 2U);
   EXPECT_EQ(world.status()["ships"], 1);
@@ -76,15 +79,15 @@ TEST(FleetPlan, RestartsTheWholeShipOfAPodThatFailed) {
   FleetWorld world = settled();
   world.fail("north-1-0");
   const Plan plan = plan_for(world);
-  EXPECT_THAT(plan, plan::Deletes(kPods, {"north-1-0", "north-1-1"}));
-  EXPECT_THAT(plan, plan::Creates(kPods, {}));
+  EXPECT_THAT(writes_of(plan, "delete Pod"), UnorderedElementsAre("delete Pod north-1-0", "delete Pod north-1-1"));
+  EXPECT_THAT(writes_of(plan, "create Pod"), IsEmpty());
   EXPECT_THAT(plan, HasEvent("ShipRestarted"));
   // They are reported together: once, after both deletes.
-  const std::vector<plan::Action>& deletes = plan.stages.at(0).actions;
-  ASSERT_NE(deletes.at(0).events, nullptr);
-  EXPECT_EQ(deletes.at(0).events, deletes.at(1).events);
-  ASSERT_EQ(deletes[0].events->measurements.size(), 1U);
-  EXPECT_EQ(deletes[0].events->measurements[0].name, kShipRestarts.name);
+  const plan::Action deletion = action_of(plan, "delete Pod north-1-0");
+  ASSERT_NE(deletion.events, nullptr);
+  EXPECT_EQ(deletion.events, action_of(plan, "delete Pod north-1-1").events);
+  ASSERT_EQ(deletion.events->measurements.size(), 1U);
+  EXPECT_EQ(deletion.events->measurements[0].name, kShipRestarts.name);
   EXPECT_THAT(plan.reason, HasSubstr("pod north-1-0 has failed: restarting ship north-1"));
   ASSERT_LE(settle(world), 12);
   EXPECT_EQ(condition(world, "Ready"), "True");
@@ -93,7 +96,7 @@ TEST(FleetPlan, RestartsTheWholeShipOfAPodThatFailed) {
 TEST(FleetPlan, RestartsAShipThatRunsWithoutAHost) {
   FleetWorld world = settled();
   world.pods().erase("north-0-1");
-  EXPECT_THAT(plan_for(world), plan::Deletes(kPods, {"north-0-0"}));
+  EXPECT_THAT(writes_of(plan_for(world), "delete Pod"), ElementsAre("delete Pod north-0-0"));
 }
 
 TEST(FleetPlan, WaitsForTerminatingPodsOfAShip) {
@@ -102,14 +105,14 @@ TEST(FleetPlan, WaitsForTerminatingPodsOfAShip) {
     world.pods().at(pod)["metadata"]["deletionTimestamp"] = "2027-01-01T00:00:00Z";
   }
   const Plan plan = plan_for(world);
-  EXPECT_THAT(plan, plan::Creates(kPods, {}));
-  EXPECT_THAT(plan, plan::Deletes(kPods, {}));
+  EXPECT_THAT(writes_of(plan, "create Pod"), IsEmpty());
+  EXPECT_THAT(writes_of(plan, "delete Pod"), IsEmpty());
 }
 
 TEST(FleetPlan, RestoresTheFlag) {
   FleetWorld world = settled();
   world.set_spec("flag", "white");
-  EXPECT_THAT(plan_for(world), plan::Patches(kConfigMaps, {"north-flag"}));
+  EXPECT_THAT(writes_of(plan_for(world), "patch ConfigMap"), ElementsAre("patch ConfigMap north-flag"));
   ASSERT_LE(settle(world), 12);
   EXPECT_EQ(string_at(world.objects(kConfigMaps).at("north-flag"), {"data", "flag"}), "white");
 }
@@ -121,8 +124,8 @@ TEST(FleetPlan, ReportsAConfigMapOfAnotherOwnerAndDoesNotChangeIt) {
                           {"metadata", {{"name", "north-flag"}, {"namespace", "default"}}},
                           {"data", {{"flag", "red"}}}});
   const Plan plan = plan_for(world);
-  EXPECT_THAT(plan, plan::Creates(kConfigMaps, {}));
-  EXPECT_THAT(plan, plan::Patches(kConfigMaps, {}));
+  EXPECT_THAT(writes_of(plan, "create ConfigMap"), IsEmpty());
+  EXPECT_THAT(writes_of(plan, "patch ConfigMap"), IsEmpty());
   EXPECT_THAT(plan, HasEvent("NameConflict"));
   EXPECT_TRUE(plan.requeue_after.has_value());
 }

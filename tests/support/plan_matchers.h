@@ -1,4 +1,5 @@
-// Matchers of plans. Each prints what differs, and the whole plan as YAML.
+// What a plan writes and reports, in the words of the tests, and matchers of plans, which print what differs and the
+// whole plan as YAML.
 #pragma once
 
 #include <gmock/gmock.h>
@@ -7,7 +8,9 @@
 #include <iterator>
 #include <ostream>
 #include <set>
+#include <stdexcept>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
@@ -57,79 +60,48 @@ inline std::string line_difference(const std::string& before, const std::string&
   return out;
 }
 
-inline const char* verb_of(const Action& action) {
-  return action.kind == ActionKind::kCreate ? "create" : action.kind == ActionKind::kPatch ? "patch" : "delete";
+/// An action in words: "create Job train", "patch Job train-0 status", "delete Job train-1 Foreground".
+inline std::string write_of(const Action& action) {
+  const char* verb = action.kind == ActionKind::kCreate  ? "create"
+                     : action.kind == ActionKind::kPatch ? "patch"
+                                                         : "delete";
+  std::string text = fmt::format("{} {} {}", verb, action.type.kind, action.key.name);
+  if (!action.subresource.empty()) text += " " + action.subresource;
+  if (action.propagation) text += fmt::format(" {}", to_string(*action.propagation));
+  return text;
 }
 
-/// "create train", "patch train-0 status", "delete train-1 Foreground" for each action, by stage.
+/// The writes of each stage, as write_of() says them.
 inline std::vector<std::vector<std::string>> stages_of(const Plan& plan) {
   std::vector<std::vector<std::string>> out;
   for (const Stage& stage : plan.stages) {
     out.emplace_back();
-    for (const Action& action : stage.actions) {
-      std::string text = fmt::format("{} {}", verb_of(action), action.key.name);
-      if (!action.subresource.empty()) text += " " + action.subresource;
-      if (action.propagation) text += fmt::format(" {}", to_string(*action.propagation));
-      out.back().push_back(std::move(text));
-    }
+    for (const Action& action : stage.actions) out.back().push_back(write_of(action));
   }
   return out;
 }
 
-/// "create StatefulSet serve" for each action, in order.
-inline std::vector<std::string> writes_of(const Plan& plan) {
+/// The writes of all stages, in order; with `of`, such as "create Job", only those of that verb and kind.
+inline std::vector<std::string> writes_of(const Plan& plan, const std::string& of = {}) {
   std::vector<std::string> out;
-  for (const Stage& stage : plan.stages) {
-    for (const Action& action : stage.actions) {
-      out.push_back(fmt::format("{} {} {}", verb_of(action), action.type.kind, action.key.name));
-    }
+  for (const std::vector<std::string>& stage : stages_of(plan)) {
+    std::ranges::copy_if(stage, std::back_inserter(out),
+                         [&](const std::string& write) { return of.empty() || write.starts_with(of + " "); });
   }
   return out;
 }
 
-/// Names of the objects of `type` that the plan creates, patches or deletes, sorted.
-inline std::vector<std::string> names_of(const Plan& plan, ActionKind kind, const ResourceType& type) {
-  std::vector<std::string> out;
+/// The only action whose write_of() is `write`. Throws what the plan writes if there is none or more than one, so that
+/// the test ends.
+inline Action action_of(const Plan& plan, std::string_view write) {
+  std::vector<Action> found;
   for (const Stage& stage : plan.stages) {
-    for (const Action& action : stage.actions) {
-      if (action.kind == kind && action.type == type) out.push_back(action.key.name);
-    }
+    std::ranges::copy_if(stage.actions, std::back_inserter(found),
+                         [&](const Action& action) { return write_of(action) == write; });
   }
-  std::ranges::sort(out);
-  return out;
-}
-
-/// Explains on `listener` which names are missing or unexpected; returns whether there are none.
-inline bool same_names(std::vector<std::string> expected, const std::vector<std::string>& actual,
-                       ::testing::MatchResultListener* listener) {
-  std::ranges::sort(expected);
-  std::vector<std::string> missing;
-  std::vector<std::string> unexpected;
-  std::ranges::set_difference(expected, actual, std::back_inserter(missing));
-  std::ranges::set_difference(actual, expected, std::back_inserter(unexpected));
-  if (!missing.empty()) *listener << fmt::format("missing: {} ", fmt::join(missing, ", "));
-  if (!unexpected.empty()) *listener << fmt::format("unexpected: {}", fmt::join(unexpected, ", "));
-  return missing.empty() && unexpected.empty();
-}
-
-/// EXPECT_THAT(plan, Creates(kPods, {"train-head", "train-worker-0"})): exactly these, in any order.
-MATCHER_P2(Creates, type, names, "creates exactly the given objects") {
-  return same_names(names, names_of(arg, ActionKind::kCreate, type), result_listener);
-}
-inline auto Creates(const ResourceType& type, std::vector<std::string> names) {
-  return Creates<ResourceType, std::vector<std::string>>(type, std::move(names));
-}
-MATCHER_P2(Patches, type, names, "patches exactly the given objects") {
-  return same_names(names, names_of(arg, ActionKind::kPatch, type), result_listener);
-}
-inline auto Patches(const ResourceType& type, std::vector<std::string> names) {
-  return Patches<ResourceType, std::vector<std::string>>(type, std::move(names));
-}
-MATCHER_P2(Deletes, type, names, "deletes exactly the given objects") {
-  return same_names(names, names_of(arg, ActionKind::kDelete, type), result_listener);
-}
-inline auto Deletes(const ResourceType& type, std::vector<std::string> names) {
-  return Deletes<ResourceType, std::vector<std::string>>(type, std::move(names));
+  if (found.size() == 1) return found.front();
+  throw std::out_of_range(
+      fmt::format("{} of \"{}\"; the plan writes: {}", found.size(), write, fmt::join(writes_of(plan), ", ")));
 }
 
 /// No writes and no events.

@@ -33,7 +33,7 @@ TEST(CleanUp, DeletesActiveJobs) {
   World world = finished(a_jobset("train"), kFailed);
   world.job("train-workers-1", ready);
   const plan::Plan plan = cleaned_up(world);
-  EXPECT_THAT(stages_of(plan), ElementsAre(ElementsAre("delete train-workers-1 Foreground")));
+  EXPECT_THAT(stages_of(plan), ElementsAre(ElementsAre("delete Job train-workers-1 Foreground")));
   EXPECT_EQ(plan.reason, "deleting 1 job (train-workers-1): the JobSet is finished");
 }
 
@@ -56,9 +56,8 @@ TEST_P(TimesToLive, StartWhenTheJobSetFinishes) {
 
   world.now() = after(110s);
   const plan::Plan due = cleaned_up(world);
-  ASSERT_THAT(stages_of(due), ElementsAre(ElementsAre("delete train Foreground")));
-  EXPECT_EQ(due.stages[0].actions[0].type, kJobSets);
-  EXPECT_EQ(due.stages[0].actions[0].preconditions.uid, "uid-of-train");
+  ASSERT_THAT(stages_of(due), ElementsAre(ElementsAre("delete JobSet train Foreground")));
+  EXPECT_EQ(action_of(due, "delete JobSet train Foreground").preconditions.uid, "uid-of-train");
   EXPECT_EQ(due.requeue_after, std::nullopt);
 }
 
@@ -67,7 +66,7 @@ INSTANTIATE_TEST_SUITE_P(Both, TimesToLive, testing::Values(kCompleted, kFailed)
 
 TEST(CleanUp, DeletesTheJobSetAtOnceIfTheTtlIsZero) {
   const World world = finished(a_jobset("train").set("/spec/ttlSecondsAfterFinished", 0), kCompleted);
-  EXPECT_THAT(stages_of(cleaned_up(world)), ElementsAre(ElementsAre("delete train Foreground")));
+  EXPECT_THAT(stages_of(cleaned_up(world)), ElementsAre(ElementsAre("delete JobSet train Foreground")));
 }
 
 TEST(CleanUp, KeepsAJobSetWithAnInvalidFinishTime) {

@@ -60,12 +60,13 @@ TEST(HeadlessService, HasTheNameOfTheSubdomain) {
 
 TEST(HeadlessService, IsCreatedIfMissing) {
   const Outcome out = decided(train().world());
-  ASSERT_THAT(stages_of(out.plan), ElementsAre(ElementsAre("create train")));
-  EXPECT_EQ(out.plan.stages[0].actions[0].failure_reason, "HeadlessServiceCreationFailed");
+  ASSERT_THAT(stages_of(out.plan), ElementsAre(ElementsAre("create Service train")));
+  const plan::Action creation = action_of(out.plan, "create Service train");
+  EXPECT_EQ(creation.failure_reason, "HeadlessServiceCreationFailed");
   EXPECT_EQ(out.plan.reason, "headless service train is missing: creating it");
   EXPECT_THAT(out.plan.events, IsEmpty());
-  ASSERT_NE(out.plan.stages[0].actions[0].events, nullptr);
-  EXPECT_THAT(describe(out.plan.stages[0].actions[0].events->on_failure),
+  ASSERT_NE(creation.events, nullptr);
+  EXPECT_THAT(describe(creation.events->on_failure),
               ElementsAre("Warning HeadlessServiceCreationFailed: Failed to create headless service default/train"));
   EXPECT_EQ(service_ready(out), "False ServicePending: headless service train does not exist yet");
 }
@@ -94,8 +95,8 @@ TEST(HeadlessService, IsRestoredWhenItDrifted) {
   service["spec"]["selector"] = {{"app", "other"}};
   service["spec"]["publishNotReadyAddresses"] = false;
   const Outcome out = decided(world.with_service(service));
-  ASSERT_THAT(stages_of(out.plan), ElementsAre(ElementsAre("patch train")));
-  const plan::Action& patch = out.plan.stages[0].actions[0];
+  ASSERT_THAT(stages_of(out.plan), ElementsAre(ElementsAre("patch Service train")));
+  const plan::Action patch = action_of(out.plan, "patch Service train");
   EXPECT_EQ(patch.preconditions.uid, "uid-of-service");
   EXPECT_EQ(*patch.body.make(), Json::parse(R"({"spec": {
     "selector": {"jobset.sigs.k8s.io/jobset-name": "train", "app": null}, "publishNotReadyAddresses": true}})"));

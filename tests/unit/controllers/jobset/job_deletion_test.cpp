@@ -39,10 +39,10 @@ JobChange suspended_for_deletion(Duration since) {
 
 TEST(DeleteJobs, DeletesJobsAfterTheirPods) {
   const plan::Plan plan = deleted(two_jobs(ready));
-  ASSERT_THAT(stages_of(plan),
-              ElementsAre(ElementsAre("delete train-workers-0 Foreground", "delete train-workers-1 Foreground")));
+  ASSERT_THAT(stages_of(plan), ElementsAre(ElementsAre("delete Job train-workers-0 Foreground",
+                                                       "delete Job train-workers-1 Foreground")));
   EXPECT_TRUE(plan.stages[0].independent);
-  EXPECT_EQ(plan.stages[0].actions[1].preconditions.uid, "uid-of-train-workers-1");
+  EXPECT_EQ(action_of(plan, "delete Job train-workers-1 Foreground").preconditions.uid, "uid-of-train-workers-1");
   EXPECT_EQ(plan.reason, "deleting 2 jobs (train-workers-0, train-workers-1): they belong to a previous attempt");
   EXPECT_EQ(plan.requeue_after, std::nullopt);
 }
@@ -58,13 +58,13 @@ TEST(DeleteJobs, DeletesAJobBeforeItsPodsIfTheRestartMayOverlap) {
   const plan::Plan plan = deleted(world, {.mutation = {.kinds = own_kinds(), .gate = true}});
   const std::string version = world.observed().jobs[0]->resource_version;
   ASSERT_NE(version, "");
-  ASSERT_THAT(stages_of(plan),
-              ElementsAre(ElementsAre("delete train-workers-0 Background", "delete train-workers-1 Foreground")));
-  const std::vector<plan::Action>& actions = plan.stages[0].actions;
-  EXPECT_EQ(actions[0].preconditions,
+  ASSERT_THAT(stages_of(plan), ElementsAre(ElementsAre("delete Job train-workers-0 Background",
+                                                       "delete Job train-workers-1 Foreground")));
+  EXPECT_EQ(action_of(plan, "delete Job train-workers-0 Background").preconditions,
             (plan::Preconditions{.uid = "uid-of-train-workers-0", .resource_version = version}))
       << "the Job may have changed since";
-  EXPECT_EQ(actions[1].preconditions, (plan::Preconditions{.uid = "uid-of-train-workers-1"}));
+  EXPECT_EQ(action_of(plan, "delete Job train-workers-1 Foreground").preconditions,
+            (plan::Preconditions{.uid = "uid-of-train-workers-1"}));
 }
 
 TEST(DeleteJobs, AddsNothingWithoutJobs) {
@@ -84,11 +84,11 @@ class JobsWithoutPods : public testing::TestWithParam<FirstPodsCase> {};
 TEST_P(JobsWithoutPods, AreSuspendedFirst) {
   const plan::Plan plan = deleted(a_jobset("train").job("workers").hosts(4).everywhere(GetParam().state));
   if (!GetParam().suspended_first) {
-    EXPECT_THAT(stages_of(plan), ElementsAre(ElementsAre("delete train-workers-0 Foreground")));
+    EXPECT_THAT(stages_of(plan), ElementsAre(ElementsAre("delete Job train-workers-0 Foreground")));
     return;
   }
-  ASSERT_THAT(stages_of(plan), ElementsAre(ElementsAre("patch train-workers-0")));
-  const plan::Action& patch = plan.stages[0].actions[0];
+  ASSERT_THAT(stages_of(plan), ElementsAre(ElementsAre("patch Job train-workers-0")));
+  const plan::Action patch = action_of(plan, "patch Job train-workers-0");
   EXPECT_EQ(*patch.body.make(), Json::parse(R"({"spec": {"suspend": true},
                    "metadata": {"annotations": {"tpuslice.dev/deletion-pending-since": "2026-01-01T00:00:00Z"}}})"));
   EXPECT_EQ(patch.preconditions.uid, "uid-of-train-workers-0");
@@ -124,8 +124,9 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& test) { return test.param.name; });
 
 TEST(DeleteJobs, DoesNotSuspendJobsThatAreNotReplaced) {
-  EXPECT_THAT(stages_of(deleted(two_jobs(fresh), {}, false)),
-              ElementsAre(ElementsAre("delete train-workers-0 Foreground", "delete train-workers-1 Foreground")));
+  EXPECT_THAT(
+      stages_of(deleted(two_jobs(fresh), {}, false)),
+      ElementsAre(ElementsAre("delete Job train-workers-0 Foreground", "delete Job train-workers-1 Foreground")));
   World world = two_jobs(fresh);
   world.every_job(suspended_for_deletion(0s));
   EXPECT_THAT(stages_of(deleted(world, {}, false)), ElementsAre(SizeIs(2))) << "the JobSet has finished meanwhile";
@@ -143,13 +144,13 @@ TEST(DeleteJobs, WaitsUntilTheJobControllerHasSuspendedTheJob) {
 TEST(DeleteJobs, DeletesASuspendedJob) {
   World world = two_jobs(fresh);
   world.every_job(suspended_for_deletion(0s)).job("train-workers-1", suspended);
-  EXPECT_THAT(stages_of(deleted(world)), ElementsAre(ElementsAre("delete train-workers-1 Foreground")));
+  EXPECT_THAT(stages_of(deleted(world)), ElementsAre(ElementsAre("delete Job train-workers-1 Foreground")));
 }
 
 TEST(DeleteJobs, DeletesASuspendedJobWhoseFirstPodsWereCreatedMeanwhile) {
   World world = two_jobs(fresh);
   world.every_job(suspended_for_deletion(0s)).job("train-workers-1", with_field("/status/active", 1));
-  EXPECT_THAT(stages_of(deleted(world)), ElementsAre(ElementsAre("delete train-workers-1 Foreground")));
+  EXPECT_THAT(stages_of(deleted(world)), ElementsAre(ElementsAre("delete Job train-workers-1 Foreground")));
 }
 
 TEST(DeleteJobs, DeletesAJobAfterTheSuspendTimeout) {
@@ -166,8 +167,9 @@ TEST(DeleteJobs, SuspendsAJobAgainThatAUserResumed) {
   world.every_job(suspended_for_deletion(0s)).every_job(with_field("/spec/suspend", false));
   world.now() = after(60s);
   const plan::Plan plan = deleted(world);
-  ASSERT_THAT(stages_of(plan), ElementsAre(ElementsAre("patch train-workers-0", "patch train-workers-1")));
-  EXPECT_EQ(string_at(*plan.stages[0].actions[0].body.make(), {"metadata", "annotations", kDeletionPendingSince}),
+  ASSERT_THAT(stages_of(plan), ElementsAre(ElementsAre("patch Job train-workers-0", "patch Job train-workers-1")));
+  EXPECT_EQ(string_at(*action_of(plan, "patch Job train-workers-0").body.make(),
+                      {"metadata", "annotations", kDeletionPendingSince}),
             "2026-01-01T00:01:00Z");
 }
 
@@ -198,8 +200,9 @@ TEST(DeleteJobs, DeletesAStuckJobBeforeItsPods) {
   world.job("train-workers-0", being_deleted(0s)).without_job("train-workers-1");
   world.now() = after(5min);
   const plan::Plan plan = deleted(world);
-  ASSERT_THAT(stages_of(plan), ElementsAre(ElementsAre("delete train-workers-0 Background")));
-  EXPECT_EQ(plan.stages[0].actions[0].preconditions, (plan::Preconditions{.uid = "uid-of-train-workers-0"}));
+  ASSERT_THAT(stages_of(plan), ElementsAre(ElementsAre("delete Job train-workers-0 Background")));
+  EXPECT_EQ(action_of(plan, "delete Job train-workers-0 Background").preconditions,
+            (plan::Preconditions{.uid = "uid-of-train-workers-0"}));
   const std::string text =
       "job train-workers-0 has been terminating since 2026-01-01T00:00:00Z: deleting it without waiting for its pods, "
       "which are on lost nodes or have finalizers";

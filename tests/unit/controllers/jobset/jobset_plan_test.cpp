@@ -54,15 +54,15 @@ JobSetBuilder of_two_slices() { return a_jobset("train").job("workers", 2).hosts
 
 TEST(JobSetPlan, CreatesTheServiceThenAllJobsAtOnce) {
   const Plan out = plan(a_jobset("train").job("driver").job("workers", 2).world());
-  EXPECT_THAT(stages_of(out),
-              ElementsAre(ElementsAre("create train"),
-                          ElementsAre("create train-driver-0", "create train-workers-0", "create train-workers-1")));
+  EXPECT_THAT(stages_of(out), ElementsAre(ElementsAre("create Service train"),
+                                          ElementsAre("create Job train-driver-0", "create Job train-workers-0",
+                                                      "create Job train-workers-1")));
   EXPECT_EQ(out.reason,
             "headless service train is missing: creating it; creating 1 job (train-driver-0); creating 2 jobs "
             "(train-workers-0, train-workers-1)");
   ASSERT_TRUE(out.status.has_value());
   EXPECT_EQ(out.status->status["restarts"], 0);
-  EXPECT_EQ(out.stages[1].actions[0].failure_reason, "JobCreationFailed");
+  EXPECT_EQ(action_of(out, "create Job train-driver-0").failure_reason, "JobCreationFailed");
 }
 
 TEST(JobSetPlan, CreatesALimitedNumberOfJobs) {
@@ -90,13 +90,13 @@ TEST(JobSetPlan, IsEmptyAtRest) {
 TEST(JobSetPlan, CreatesOnlyMissingJobs) {
   World world = settled(of_two_slices());
   world.without_job("train-workers-1");
-  EXPECT_THAT(stages_of(plan(world)), ElementsAre(ElementsAre("create train-workers-1")));
+  EXPECT_THAT(stages_of(plan(world)), ElementsAre(ElementsAre("create Job train-workers-1")));
 }
 
 TEST(JobSetPlan, CreatesADeletedServiceAgain) {
   World world = settled(of_two_slices());
   world.without_service();
-  EXPECT_THAT(stages_of(plan(world)), ElementsAre(ElementsAre("create train")));
+  EXPECT_THAT(stages_of(plan(world)), ElementsAre(ElementsAre("create Service train")));
 }
 
 TEST(JobSetPlan, IsTheSameForTheSameObservation) {
@@ -128,15 +128,16 @@ TEST(JobSetPlan, CountsARestartFirstThenDeletesThenCreates) {
   EXPECT_FALSE(judged.status->counts_only);
   carry_out(judged, world);
   const Plan deleted = plan(world);
-  ASSERT_THAT(stages_of(deleted),
-              ElementsAre(ElementsAre("delete train-workers-0 Foreground", "delete train-workers-1 Foreground")));
+  ASSERT_THAT(stages_of(deleted), ElementsAre(ElementsAre("delete Job train-workers-0 Foreground",
+                                                          "delete Job train-workers-1 Foreground")));
   EXPECT_EQ(deleted.reason, "deleting 2 jobs (train-workers-0, train-workers-1): they belong to a previous attempt");
   EXPECT_TRUE(deleted.stages[0].independent);
   carry_out(deleted, world);
   EXPECT_THAT(stages_of(plan(world)), IsEmpty()) << "the names are still taken";
   EXPECT_EQ(plan(world).requeue_after, 10s) << "when a slow deletion is reported";
   world.advance();
-  EXPECT_THAT(stages_of(plan(world)), ElementsAre(ElementsAre("create train-workers-0", "create train-workers-1")));
+  EXPECT_THAT(stages_of(plan(world)),
+              ElementsAre(ElementsAre("create Job train-workers-0", "create Job train-workers-1")));
   run(world);
   EXPECT_EQ(of_status(world, kRestarting), "False JobsReady: all jobs are ready");
   EXPECT_THAT(of_status(world, kJobsStarted), testing::StartsWith("True "));
@@ -148,18 +149,18 @@ TEST(JobSetPlan, RestartsWhilePodsTerminateIfRequestedAndGated) {
   world.job("train-workers-0", with_condition("FailureTarget"));
   carry_out(plan(world, gated), world);
   const Plan deleted = plan(world, gated);
-  ASSERT_THAT(stages_of(deleted),
-              ElementsAre(ElementsAre("delete train-workers-0 Background", "delete train-workers-1 Background")));
+  ASSERT_THAT(stages_of(deleted), ElementsAre(ElementsAre("delete Job train-workers-0 Background",
+                                                          "delete Job train-workers-1 Background")));
   carry_out(deleted, world);
   EXPECT_THAT(stages_of(plan(world, gated)),
-              ElementsAre(ElementsAre("create train-workers-0", "create train-workers-1")));
+              ElementsAre(ElementsAre("create Job train-workers-0", "create Job train-workers-1")));
 }
 
 TEST(JobSetPlan, CreatesEachJobOfANewAttemptOnceItsNameIsFree) {
   World world = settled(of_two_slices());
   world.set("/status/restarts", 1).without_job("train-workers-1").job("train-workers-0", being_deleted());
   world.now() = after(1min);
-  EXPECT_THAT(stages_of(plan(world)), ElementsAre(ElementsAre("create train-workers-1")));
+  EXPECT_THAT(stages_of(plan(world)), ElementsAre(ElementsAre("create Job train-workers-1")));
   world.set("/spec/failurePolicy/restartStrategy", "BlockingRecreate");
   const Plan blocked = plan(world);
   EXPECT_THAT(stages_of(blocked), IsEmpty());
@@ -228,12 +229,14 @@ TEST(JobSetPlan, StartsInOrder) {
 TEST(JobSetPlan, SuspendsAndResumes) {
   World world = settled(of_two_slices());
   world.set("/spec/suspend", true);
-  EXPECT_THAT(stages_of(plan(world)), ElementsAre(ElementsAre("patch train-workers-0", "patch train-workers-1")));
+  EXPECT_THAT(stages_of(plan(world)),
+              ElementsAre(ElementsAre("patch Job train-workers-0", "patch Job train-workers-1")));
   run(world);
   EXPECT_EQ(of_status(world, kSuspended), "True SuspendedJobs: jobset is suspended");
   EXPECT_EQ(world.status()["replicatedJobsStatus"][0]["suspended"], 2);
   world.set("/spec/suspend", false);
-  EXPECT_THAT(stages_of(plan(world)), ElementsAre(ElementsAre("patch train-workers-0", "patch train-workers-1")));
+  EXPECT_THAT(stages_of(plan(world)),
+              ElementsAre(ElementsAre("patch Job train-workers-0", "patch Job train-workers-1")));
   run(world);
   EXPECT_EQ(of_status(world, kSuspended), "False ResumeJobs: jobset is resumed");
   EXPECT_EQ(world.status()["replicatedJobsStatus"][0]["ready"], 2);
@@ -246,7 +249,7 @@ TEST(JobSetPlan, ClearsTheStartTimeOfAJobInAnEarlierStage) {
   world.set("/spec/suspend", false).job("train-workers-0", with_field("/status/startTime", "2026-01-01T00:00:00Z"));
   world.set("/spec/replicatedJobs/0/template/spec/template/spec/nodeSelector", {{"pool", "a"}});
   EXPECT_THAT(stages_of(plan(world)),
-              ElementsAre(ElementsAre("patch train-workers-0 status"), ElementsAre("patch train-workers-0")));
+              ElementsAre(ElementsAre("patch Job train-workers-0 status"), ElementsAre("patch Job train-workers-0")));
 }
 
 TEST(JobSetPlan, CreatesJobsAgainForAnotherTopology) {
@@ -286,8 +289,8 @@ TEST(JobSetPlan, SuspendsAJobSetWithAnInvalidSpec) {
   World world = settled(of_two_slices());
   world.set("/spec/replicatedJobs/0/groupName", "Not A Label").set("/spec/suspend", true);
   const Plan out = plan(world);
-  EXPECT_THAT(out, plan::Patches(kJobs, {"train-workers-0", "train-workers-1"}));
-  for (const plan::Action& action : out.stages.at(0).actions) {
+  ASSERT_THAT(stages_of(out), ElementsAre(ElementsAre("patch Job train-workers-0", "patch Job train-workers-1")));
+  for (const plan::Action& action : out.stages[0].actions) {
     EXPECT_EQ(*action.body.make(), Json({{"spec", {{"suspend", true}}}}));
   }
   const Json& conditions = out.status->status["conditions"];
@@ -304,7 +307,7 @@ TEST(JobSetPlan, SuspendsAJobSetWithAnInvalidSpec) {
 TEST(JobSetPlan, SuspendsJobsOfAPreviousAttemptWithAnInvalidSpec) {
   World world = settled(of_two_slices());
   world.set("/spec/replicatedJobs/0/groupName", "Not A Label").set("/spec/suspend", true).set("/status/restarts", 1);
-  EXPECT_THAT(plan(world), plan::Patches(kJobs, {"train-workers-0", "train-workers-1"}));
+  EXPECT_THAT(writes_of(plan(world)), ElementsAre("patch Job train-workers-0", "patch Job train-workers-1"));
 }
 
 TEST(JobSetPlan, ReportsUnsupportedFields) {
@@ -340,7 +343,7 @@ TEST(JobSetPlan, DeletesJobsOfPreviousAttemptsOfAFinishedJobSet) {
   world.set("/status/conditions", Json::array({{{"type", "Failed"}, {"status", "True"}}}));
   world.job("train-workers-0", of_attempt(0)).job("train-workers-0", suspended);
   world.job("train-workers-1", of_attempt(1));
-  EXPECT_THAT(stages_of(plan(world)), ElementsAre(ElementsAre("delete train-workers-0 Foreground")));
+  EXPECT_THAT(stages_of(plan(world)), ElementsAre(ElementsAre("delete Job train-workers-0 Foreground")));
 }
 
 TEST(JobSetPlan, DoesNotValidateAFinishedJobSet) {
@@ -355,7 +358,7 @@ TEST(JobSetPlan, ReportsTheLastFailure) {
   world.without_job("train-workers-1").last_failure("JobCreationFailed", "quota exceeded");
   const Plan out = plan(world);
   EXPECT_EQ(condition(out.status->status["conditions"], kJobsStarted), "False JobCreationFailed: quota exceeded");
-  EXPECT_THAT(stages_of(out), ElementsAre(ElementsAre("create train-workers-1")));
+  EXPECT_THAT(stages_of(out), ElementsAre(ElementsAre("create Job train-workers-1")));
 }
 
 TEST(JobSetPlan, DeletesTheJobSetWhenItsTtlHasPassed) {
@@ -367,7 +370,7 @@ TEST(JobSetPlan, DeletesTheJobSetWhenItsTtlHasPassed) {
   EXPECT_TRUE(plan(world).empty());
   EXPECT_EQ(plan(world).requeue_after, 40s);
   world.now() = done + 60s;
-  EXPECT_THAT(stages_of(plan(world)), ElementsAre(ElementsAre("delete train Foreground")));
+  EXPECT_THAT(stages_of(plan(world)), ElementsAre(ElementsAre("delete JobSet train Foreground")));
 }
 
 TEST(JobSetPlan, NamesTheFirstReasonsAndCountsTheRest) {
@@ -378,7 +381,7 @@ TEST(JobSetPlan, NamesTheFirstReasonsAndCountsTheRest) {
 
 TEST(JobSetPlan, WithoutReplicatedJobsCreatesOnlyTheService) {
   World world = a_jobset("train").world();
-  EXPECT_THAT(stages_of(plan(world)), ElementsAre(ElementsAre("create train")));
+  EXPECT_THAT(stages_of(plan(world)), ElementsAre(ElementsAre("create Service train")));
   run(world);
 }
 

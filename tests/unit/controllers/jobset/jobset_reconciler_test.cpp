@@ -150,8 +150,9 @@ TEST_F(ReconcilingJobSets, FindsPodsWithATeardownGrace) {
 
 TEST_F(ReconcilingJobSets, FindsJobsServiceAndClaimsInTheStores) {
   observe(train().world());
-  EXPECT_THAT(stages_of(plan()), ElementsAre(ElementsAre("create train", "create data-train"),
-                                             ElementsAre("create train-workers-0", "create train-workers-1")));
+  EXPECT_THAT(stages_of(plan()),
+              ElementsAre(ElementsAre("create Service train", "create PersistentVolumeClaim data-train"),
+                          ElementsAre("create Job train-workers-0", "create Job train-workers-1")));
   observe(train().everywhere(ready));
   EXPECT_THAT(stages_of(plan()), IsEmpty());
 }
@@ -160,7 +161,7 @@ TEST_F(ReconcilingJobSets, IgnoresJobsOfAPreviousJobSet) {
   World world = train().everywhere(ready);
   world.job("train-workers-0", with_field("/metadata/ownerReferences/0/uid", "another"));
   observe(world);
-  EXPECT_THAT(stages_of(plan()), ElementsAre(ElementsAre("create train-workers-0")));
+  EXPECT_THAT(stages_of(plan()), ElementsAre(ElementsAre("create Job train-workers-0")));
 }
 
 TEST_F(ReconcilingJobSets, FindsAServiceThatIsNotOwned) {

@@ -36,8 +36,8 @@ TEST(Scaling, ResizesRunningJobs) {
   Decisions decisions;
   decisions.running.emplace().resize = jobs_to_resize(scene.state.spec, scene.state.children.active);
   const plan::Plan plan = scene.render(decisions).plan;
-  ASSERT_THAT(stages_of(plan), ElementsAre(ElementsAre("patch train-workers-0", "patch train-workers-1")));
-  const plan::Action& first = plan.stages[0].actions[0];
+  ASSERT_THAT(stages_of(plan), ElementsAre(ElementsAre("patch Job train-workers-0", "patch Job train-workers-1")));
+  const plan::Action first = action_of(plan, "patch Job train-workers-0");
   EXPECT_EQ(*first.body.make(), Json({{"spec", {{"parallelism", 4}, {"completions", 4}}}}));
   EXPECT_EQ(first.preconditions.uid, "uid-of-train-workers-0");
   EXPECT_EQ(plan.reason,

@@ -18,7 +18,7 @@ constexpr const char* kTemplate = "/spec/replicatedJobs/0/template/spec/template
 
 std::string suspension(const Outcome& out) { return condition(out.status.conditions, kSuspended); }
 
-Json body_of(const plan::Action& action) { return *action.body.make(); }
+Json body_of(const plan::Plan& plan, std::string_view write) { return *action_of(plan, write).body.make(); }
 
 Outcome suspend(const World& world) {
   const Scene scene(world);
@@ -51,9 +51,9 @@ TEST(SuspendJobs, SuspendsAllJobsThatAreNotSuspended) {
   world.every_job(with_field("/spec/suspend", false));
   world.job("train-workers-1", suspended).job("train-workers-2", being_deleted());
   const Outcome out = suspend(world);
-  ASSERT_THAT(stages_of(out.plan), ElementsAre(ElementsAre("patch train-workers-0", "patch train-workers-3")));
-  EXPECT_EQ(body_of(out.plan.stages[0].actions[0]), Json({{"spec", {{"suspend", true}}}}));
-  EXPECT_EQ(out.plan.stages[0].actions[0].preconditions.uid, "uid-of-train-workers-0");
+  ASSERT_THAT(stages_of(out.plan), ElementsAre(ElementsAre("patch Job train-workers-0", "patch Job train-workers-3")));
+  EXPECT_EQ(body_of(out.plan, "patch Job train-workers-0"), Json({{"spec", {{"suspend", true}}}}));
+  EXPECT_EQ(action_of(out.plan, "patch Job train-workers-0").preconditions.uid, "uid-of-train-workers-0");
   EXPECT_EQ(suspension(out), "True SuspendedJobs: jobset is suspended");
   EXPECT_THAT(describe(out.plan.events), ElementsAre("Normal SuspendedJobs: jobset is suspended"));
   EXPECT_EQ(out.plan.reason, "suspending 2 jobs (train-workers-0, train-workers-3)");
@@ -75,9 +75,8 @@ TEST(ResumeJobs, AddsNoConditionIfTheJobSetWasNeverSuspended) {
 
 TEST(ResumeJobs, ResumesAllJobs) {
   const Outcome out = resume(was_suspended(a_jobset("train").job("workers", 2)));
-  ASSERT_THAT(stages_of(out.plan), ElementsAre(ElementsAre("patch train-workers-0", "patch train-workers-1")));
-  EXPECT_EQ(body_of(out.plan.stages[0].actions[0]), Json({{"spec", {{"suspend", false}}}}));
-  EXPECT_THAT(out.plan.stages, SizeIs(1));
+  ASSERT_THAT(stages_of(out.plan), ElementsAre(ElementsAre("patch Job train-workers-0", "patch Job train-workers-1")));
+  EXPECT_EQ(body_of(out.plan, "patch Job train-workers-0"), Json({{"spec", {{"suspend", false}}}}));
   EXPECT_EQ(suspension(out), "False ResumeJobs: jobset is resumed");
   EXPECT_THAT(describe(out.plan.events), ElementsAre("Normal ResumeJobs: jobset is resumed"));
   EXPECT_EQ(out.plan.reason, "resuming 2 jobs (train-workers-0, train-workers-1)");
@@ -91,7 +90,7 @@ TEST(ResumeJobs, CopiesSchedulingFieldsFromTheTemplate) {
   world.set(std::string(kTemplate) + "/spec/schedulingGates", Json::array({{{"name", "topology"}}}));
   const Outcome out = resume(world);
   ASSERT_THAT(out.plan.stages, SizeIs(1));
-  EXPECT_EQ(body_of(out.plan.stages[0].actions[0]), Json::parse(R"({"spec": {"suspend": false, "template": {
+  EXPECT_EQ(body_of(out.plan, "patch Job train-workers-0"), Json::parse(R"({"spec": {"suspend": false, "template": {
     "metadata": {"labels": {"queue": "a"}, "annotations": {"flavor": "b"}},
     "spec": {"nodeSelector": {"pool": "c"}, "tolerations": [{"key": "spot", "operator": "Exists"}],
              "schedulingGates": [{"name": "topology"}]}}}})"));
@@ -111,7 +110,7 @@ TEST(ResumeJobs, KeepsAdditionsOfOthers) {
   world.set(std::string(kTemplate) + "/spec/tolerations",
             Json::parse(R"([{"key": "b"}, {"key": "both", "tolerationSeconds": 5}, {"key": "a"}])"));
   const Outcome out = resume(world);
-  EXPECT_EQ(body_of(out.plan.stages.at(0).actions.at(0))["spec"]["template"], Json::parse(R"({
+  EXPECT_EQ(body_of(out.plan, "patch Job train-workers-0")["spec"]["template"], Json::parse(R"({
     "metadata": {"labels": {"both": "new"}},
     "spec": {"tolerations": [{"key": "z"}, {"key": "both", "tolerationSeconds": 5}, {"key": "b"}, {"key": "a"}]}})"));
 }
@@ -121,10 +120,10 @@ TEST(ResumeJobs, ClearsTheStartTimeBeforeItChangesTheTemplate) {
   world.set(std::string(kTemplate) + "/spec/nodeSelector", {{"pool", "c"}});
   world.job("train-workers-1", with_field("/status/startTime", "2026-01-01T00:00:00Z"));
   const Outcome out = resume(world);
-  ASSERT_THAT(stages_of(out.plan), ElementsAre(ElementsAre("patch train-workers-1 status"),
-                                               ElementsAre("patch train-workers-0", "patch train-workers-1")));
-  EXPECT_EQ(body_of(out.plan.stages[0].actions[0]), Json({{"status", {{"startTime", nullptr}}}}));
-  EXPECT_EQ(out.plan.stages[0].actions[0].preconditions.uid, "uid-of-train-workers-1");
+  ASSERT_THAT(stages_of(out.plan), ElementsAre(ElementsAre("patch Job train-workers-1 status"),
+                                               ElementsAre("patch Job train-workers-0", "patch Job train-workers-1")));
+  EXPECT_EQ(body_of(out.plan, "patch Job train-workers-1 status"), Json({{"status", {{"startTime", nullptr}}}}));
+  EXPECT_EQ(action_of(out.plan, "patch Job train-workers-1 status").preconditions.uid, "uid-of-train-workers-1");
 }
 
 TEST(ResumeJobs, KeepsTheStartTimeIfTheTemplateIsUnchanged) {
@@ -138,7 +137,7 @@ JobSetBuilder a_slice() { return a_jobset("train").job("workers", 2).hosts(4).tp
 
 TEST(ResumeJobs, KeepsTheMutatedTemplateOfASlice) {
   const Outcome out = resume(was_suspended(a_slice()));
-  EXPECT_EQ(body_of(out.plan.stages.at(0).actions.at(0)), Json({{"spec", {{"suspend", false}}}}));
+  EXPECT_EQ(body_of(out.plan, "patch Job train-workers-0"), Json({{"spec", {{"suspend", false}}}}));
 }
 
 TEST(ResumeJobs, DeletesAJobThatWasCreatedForAnotherTopology) {
@@ -147,8 +146,8 @@ TEST(ResumeJobs, DeletesAJobThatWasCreatedForAnotherTopology) {
   world.set("/spec/replicatedJobs/0/template/spec/parallelism", 2);
   world.set("/spec/replicatedJobs/0/template/spec/completions", 2);
   const Outcome out = resume(world);
-  EXPECT_THAT(stages_of(out.plan),
-              ElementsAre(ElementsAre("delete train-workers-0 Foreground", "delete train-workers-1 Foreground")));
+  EXPECT_THAT(stages_of(out.plan), ElementsAre(ElementsAre("delete Job train-workers-0 Foreground",
+                                                           "delete Job train-workers-1 Foreground")));
   EXPECT_THAT(out.plan.reason,
               testing::StartsWith("job train-workers-0 was created for another accelerator or topology: deleting it"));
 }
@@ -160,9 +159,9 @@ TEST(ResumeJobs, AddsATopologyToAJobWithoutOne) {
   world.set(std::string(kTemplate) + "/spec/nodeSelector",
             {{"cloud.google.com/gke-tpu-accelerator", kV6e}, {"cloud.google.com/gke-tpu-topology", "4x4"}});
   const Outcome out = resume(world);
-  ASSERT_THAT(stages_of(out.plan), ElementsAre(ElementsAre("patch train-workers-0", "patch train-workers-1")));
+  ASSERT_THAT(stages_of(out.plan), ElementsAre(ElementsAre("patch Job train-workers-0", "patch Job train-workers-1")));
   EXPECT_EQ(
-      body_of(out.plan.stages[0].actions[0])["spec"]["template"],
+      body_of(out.plan, "patch Job train-workers-0")["spec"]["template"],
       Json({{"spec",
              {{"nodeSelector",
                {{"cloud.google.com/gke-tpu-accelerator", kV6e}, {"cloud.google.com/gke-tpu-topology", "4x4"}}}}}}))
@@ -173,23 +172,23 @@ TEST(ResumeJobs, SkipsTerminatingJobsAndJobsWithoutLabels) {
   World world = was_suspended(a_jobset("train").job("workers", 3));
   world.job("train-workers-0", being_deleted()).job("train-workers-1", without_label(kReplicatedJobName));
   const Outcome out = resume(world);
-  EXPECT_THAT(stages_of(out.plan), ElementsAre(ElementsAre("patch train-workers-2")));
+  EXPECT_THAT(stages_of(out.plan), ElementsAre(ElementsAre("patch Job train-workers-2")));
 }
 
 TEST(ResumeJobs, FollowsTheStartupOrder) {
   World world = was_suspended(a_jobset("train").job("a").job("b").in_order());
   const Outcome first = resume(world);
-  EXPECT_THAT(stages_of(first.plan), ElementsAre(ElementsAre("patch train-a-0")));
+  EXPECT_THAT(stages_of(first.plan), ElementsAre(ElementsAre("patch Job train-a-0")));
   EXPECT_EQ(suspension(first), "True SuspendedJobs: jobset is suspended") << "until the last may start";
   world.job("train-a-0", with_field("/spec/suspend", false)).job("train-a-0", ready);
   const Outcome second = resume(world);
-  EXPECT_THAT(stages_of(second.plan), ElementsAre(ElementsAre("patch train-b-0")));
+  EXPECT_THAT(stages_of(second.plan), ElementsAre(ElementsAre("patch Job train-b-0")));
 }
 
 TEST(ResumeJobs, WaitsForDependencies) {
   World world = was_suspended(a_jobset("train").job("a").job("b").depends_on("a", "Ready"));
   const Outcome out = resume(world);
-  EXPECT_THAT(stages_of(out.plan), ElementsAre(ElementsAre("patch train-a-0")));
+  EXPECT_THAT(stages_of(out.plan), ElementsAre(ElementsAre("patch Job train-a-0")));
   EXPECT_EQ(suspension(out), "False ResumeJobs: jobset is resumed") << "as upstream";
 }
 

@@ -30,24 +30,25 @@ plan::Plan created(const World& world) {
 
 TEST(VolumeClaims, AreCreatedIfMissing) {
   const plan::Plan plan = created(with_claims().world());
-  ASSERT_THAT(stages_of(plan), ElementsAre(ElementsAre("create scratch-train", "create data-train")));
-  const std::vector<plan::Action>& actions = plan.stages[0].actions;
-  EXPECT_EQ(*actions[0].body.make(), Json::parse(R"({
+  ASSERT_THAT(stages_of(plan), ElementsAre(ElementsAre("create PersistentVolumeClaim scratch-train",
+                                                       "create PersistentVolumeClaim data-train")));
+  const plan::Action scratch = action_of(plan, "create PersistentVolumeClaim scratch-train");
+  EXPECT_EQ(*scratch.body.make(), Json::parse(R"({
     "apiVersion": "v1", "kind": "PersistentVolumeClaim",
     "metadata": {"name": "scratch-train", "namespace": "default",
                  "labels": {"a": "b", "jobset.sigs.k8s.io/jobset-name": "train"}, "annotations": {"c": "d"},
                  "ownerReferences": [{"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet", "name": "train",
                                       "uid": "uid-of-train", "controller": true, "blockOwnerDeletion": true}]},
     "spec": {"accessModes": ["ReadWriteMany"], "resources": {"requests": {"storage": "1Ti"}}}})"));
-  EXPECT_EQ(*actions[1].body.make(), Json::parse(R"({
+  EXPECT_EQ(*action_of(plan, "create PersistentVolumeClaim data-train").body.make(), Json::parse(R"({
     "apiVersion": "v1", "kind": "PersistentVolumeClaim",
     "metadata": {"name": "data-train", "namespace": "default",
                  "labels": {"jobset.sigs.k8s.io/jobset-name": "train"}},
     "spec": {}})"))
       << "without owner: it is retained";
-  EXPECT_EQ(actions[0].failure_reason, "PVCCreationFailed");
-  ASSERT_NE(actions[0].events, nullptr);
-  EXPECT_THAT(describe(actions[0].events->on_failure),
+  EXPECT_EQ(scratch.failure_reason, "PVCCreationFailed");
+  ASSERT_NE(scratch.events, nullptr);
+  EXPECT_THAT(describe(scratch.events->on_failure),
               ElementsAre("Warning PVCCreationFailed: Failed to create persistent volume claim default/scratch-train"));
   EXPECT_THAT(events_of(plan), SizeIs(2)) << "one for each action";
 }
@@ -58,7 +59,7 @@ TEST(VolumeClaims, OfAPreviousJobSetAreKept) {
   World world = with_claims().world();
   world.with_claim({{"metadata", {{"name", "data-train"}, {"namespace", "default"}}}});
   const plan::Plan plan = created(world);
-  EXPECT_THAT(stages_of(plan), ElementsAre(ElementsAre("create scratch-train")));
+  EXPECT_THAT(stages_of(plan), ElementsAre(ElementsAre("create PersistentVolumeClaim scratch-train")));
   EXPECT_EQ(plan.reason, "volume claim scratch-train is missing: creating it");
 }
 

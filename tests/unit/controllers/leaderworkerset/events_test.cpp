@@ -54,7 +54,7 @@ std::vector<std::string> events_of_actions(const plan::Plan& plan) {
   std::vector<std::string> out;
   for (const plan::Stage& stage : plan.stages) {
     for (const plan::Action& action : stage.actions) {
-      out.push_back(fmt::format("{} {} {}", plan::verb_of(action), action.type.kind, action.key.name));
+      out.push_back(write_of(action));
       if (action.events == nullptr) continue;
       out.back() +=
           fmt::format(": {} / {}", reasons_of(action.events->on_success), reasons_of(action.events->on_failure));
@@ -63,7 +63,7 @@ std::vector<std::string> events_of_actions(const plan::Plan& plan) {
   return out;
 }
 
-/// "delete Pod serve-0" for each action whose success is counted as a restart.
+/// "delete Pod serve-0 Foreground" for each action whose success is counted as a restart.
 std::vector<std::string> counted_restarts(const plan::Plan& plan) {
   EXPECT_THAT(plan.measurements, IsEmpty()) << "they would be counted whatever becomes of the actions";
   std::vector<std::string> out;
@@ -72,7 +72,7 @@ std::vector<std::string> counted_restarts(const plan::Plan& plan) {
       if (action.events == nullptr) continue;
       for (const plan::Measurement& measured : action.events->measurements) {
         EXPECT_EQ(measured.name, kGroupRestarts.name);
-        out.push_back(fmt::format("{} {} {}", plan::verb_of(action), action.type.kind, action.key.name));
+        out.push_back(write_of(action));
       }
     }
   }
@@ -119,9 +119,9 @@ TEST(LeaderWorkerSetEvents, NameTheLeaderOfANewWorkerSet) {
   EXPECT_THAT(warnings_of(plan), ElementsAre("Warning FailedCreate Create: Failed to create worker statefulset for "
                                              "leader pod serve-1:"));
   ASSERT_THAT(events_of_actions(plan), ElementsAre("create StatefulSet serve-1: GroupsProgressing / FailedCreate"));
-  const plan::ActionEvents& events = *plan.stages[0].actions[0].events;
-  EXPECT_EQ(events.on_success[0].related->uid, "uid-of-serve-1");
-  EXPECT_EQ(events.on_failure[0].related->uid, "uid-of-serve-1");
+  const plan::Action creation = action_of(plan, "create StatefulSet serve-1");
+  EXPECT_EQ(creation.events->on_success[0].related->uid, "uid-of-serve-1");
+  EXPECT_EQ(creation.events->on_failure[0].related->uid, "uid-of-serve-1");
 }
 
 TEST(LeaderWorkerSetEvents, AreOfTheWorkerSetAndNotOfTheServiceWithItsName) {
@@ -149,10 +149,11 @@ TEST(LeaderWorkerSetEvents, CountARestartOnceTheLeaderIsDeleted) {
   World serve = stable_world();
   serve.change_pod("serve-0-1", [](PodView& pod) { pod.restarted = true; });
   const plan::Plan restart = serve.plan();
-  EXPECT_THAT(events_of_actions(restart),
-              ElementsAre("patch StatefulSet serve:  / FailedUpdate", "delete StatefulSet serve-0:  / FailedUpdate",
-                          "delete Pod serve-0: RecreateGroup / FailedUpdate", "delete Pod serve-0-1"));
-  EXPECT_THAT(counted_restarts(restart), ElementsAre("delete Pod serve-0"));
+  EXPECT_THAT(
+      events_of_actions(restart),
+      ElementsAre("patch StatefulSet serve:  / FailedUpdate", "delete StatefulSet serve-0 Foreground:  / FailedUpdate",
+                  "delete Pod serve-0 Foreground: RecreateGroup / FailedUpdate", "delete Pod serve-0-1"));
+  EXPECT_THAT(counted_restarts(restart), ElementsAre("delete Pod serve-0 Foreground"));
 }
 
 TEST(LeaderWorkerSetEvents, DoNotCountAnUpdateAsARestart) {
@@ -161,7 +162,7 @@ TEST(LeaderWorkerSetEvents, DoNotCountAnUpdateAsARestart) {
   const std::string second = serve.add_update("second");
   set_rollout(serve, 1, 0, second);
   const plan::Plan update = serve.plan();
-  EXPECT_THAT(events_of_actions(update), Contains("delete Pod serve-0:  / FailedUpdate"));
+  EXPECT_THAT(events_of_actions(update), Contains("delete Pod serve-0 Foreground:  / FailedUpdate"));
   EXPECT_THAT(counted_restarts(update), IsEmpty());
 }
 

@@ -195,7 +195,7 @@ TEST(LeaderWorkerSetPlan, RecordsThatAGroupIsNotRestartedAgain) {
   serve.change_pod("serve-0-1", [](PodView& pod) { pod.restarted = true; });
   const plan::Plan plan = serve.plan();
   ASSERT_THAT(writes_of(plan), ElementsAre("patch StatefulSet serve"));
-  const Json patch = plan.stages[0].actions[0].body.make().value();
+  const Json patch = action_of(plan, "patch StatefulSet serve").body.make().value();
   const std::string records = string_at(patch, {"metadata", "annotations", kRestarts});
   EXPECT_THAT(records, HasSubstr(R"("exhausted":"uid-of-serve-0")"));
   serve.change_leader_set([&](StatefulSetView& set) {
@@ -303,9 +303,9 @@ TEST(LeaderWorkerSetPlan, ScalesDownASetWithAnInvalidSpec) {
   serve.change_set("/spec/replicas", 1);
   const plan::Plan plan = serve.plan();
   ASSERT_THAT(writes_of(plan), ElementsAre("patch StatefulSet serve"));
-  const Json body = plan.stages[0].actions[0].body.make().value();
-  EXPECT_EQ(body["spec"], Json({{"replicas", 1}})) << "the template stays";
-  EXPECT_EQ(plan.stages[0].actions[0].preconditions.uid, "uid-of-leaders");
+  const plan::Action patch = action_of(plan, "patch StatefulSet serve");
+  EXPECT_EQ(patch.body.make().value()["spec"], Json({{"replicas", 1}})) << "the template stays";
+  EXPECT_EQ(patch.preconditions.uid, "uid-of-leaders");
   serve.change_leader_set([](StatefulSetView& set) {
     set.settings["replicas"] = 1;
     set.annotations[std::string(kReplicas)] = "1";
@@ -343,14 +343,12 @@ TEST(LeaderWorkerSetPlan, RecordsARestartBeforeItDeletesTheGroup) {
   World serve = stable_world();
   serve.change_pod("serve-0-1", [](PodView& pod) { pod.restarted = true; });
   const plan::Plan plan = serve.plan();
-  ASSERT_THAT(writes_of(plan), ElementsAre("patch StatefulSet serve", "delete StatefulSet serve-0",
-                                           "delete Pod serve-0", "delete Pod serve-0-1"));
-  ASSERT_EQ(plan.stages.size(), 3U) << "the worker set is deleted before its pods, which it would recreate";
-  EXPECT_EQ(plan.stages[1].actions[0].propagation, plan::Propagation::kForeground);
-  const plan::Action& leader = plan.stages[2].actions[0];
-  EXPECT_EQ(leader.propagation, plan::Propagation::kForeground)
-      << "the next leader is created after the workers are deleted";
-  EXPECT_EQ(leader.preconditions.uid, "uid-of-serve-0");
+  EXPECT_THAT(stages_of(plan),
+              ElementsAre(ElementsAre("patch StatefulSet serve"), ElementsAre("delete StatefulSet serve-0 Foreground"),
+                          ElementsAre("delete Pod serve-0 Foreground", "delete Pod serve-0-1")))
+      << "the worker set is deleted before its pods, which it would recreate, and the next leader is created after the "
+         "workers are deleted";
+  EXPECT_EQ(action_of(plan, "delete Pod serve-0 Foreground").preconditions.uid, "uid-of-serve-0");
 }
 
 TEST(LeaderWorkerSetPlan, DeletesOutdatedGroupsOnceTheNewRevisionOfTheLeaderSetIsObserved) {
@@ -371,8 +369,8 @@ TEST(LeaderWorkerSetPlan, DeletesOutdatedGroupsOnceTheNewRevisionOfTheLeaderSetI
       << "the StatefulSet controller would create leaders with the old revision";
   leaders["status"]["observedGeneration"] = 2;
   serve.seen().stateful_sets.front() = stored<StatefulSetView>(leaders, "uid-of-leaders");
-  EXPECT_THAT(writes_of(serve.plan()),
-              ElementsAre("delete StatefulSet serve-1", "delete Pod serve-1", "delete Pod serve-1-1"))
+  EXPECT_THAT(writes_of(serve.plan()), ElementsAre("delete StatefulSet serve-1 Foreground",
+                                                   "delete Pod serve-1 Foreground", "delete Pod serve-1-1"))
       << "the other is below the partition";
 }
 
@@ -380,8 +378,9 @@ TEST(LeaderWorkerSetPlan, RecreatesADeletedRevisionWithItsKey) {
   World serve = stable_world();
   serve.seen().revisions.clear();
   const plan::Plan plan = serve.plan();
-  ASSERT_EQ(writes_of(plan).size(), 1U);
-  const Json created = plan.stages[0].actions[0].body.make().value();
+  const std::vector<std::string> all = writes_of(plan);
+  ASSERT_THAT(all, ElementsAre(HasSubstr("create ControllerRevision serve-")));
+  const Json created = action_of(plan, all[0]).body.make().value();
   EXPECT_EQ(created["metadata"]["labels"][std::string(kRevisionKey)], serve.key());
 }
 
@@ -408,11 +407,7 @@ TEST(LeaderWorkerSetPlan, KeepsTenUnusedRevisions) {
 TEST(LeaderWorkerSetPlan, KeepsAllRevisionsWhileALeaderBelowThePartitionIsMissing) {
   World serve = stable_world();
   add_unused_revisions(serve, 12);
-  const auto deletes = [&] {
-    std::vector<std::string> all = writes_of(serve.plan());
-    std::erase_if(all, [](const std::string& write) { return !write.starts_with("delete ControllerRevision"); });
-    return all;
-  };
+  const auto deletes = [&] { return writes_of(serve.plan(), "delete ControllerRevision"); };
   std::erase_if(serve.seen().pods, [](const PodPtr& pod) { return pod->key.name == "serve-0"; });
   serve.change_leader_set(
       [](StatefulSetView& set) { set.settings["updateStrategy"]["rollingUpdate"]["partition"] = 1; });
@@ -467,8 +462,7 @@ TEST(LeaderWorkerSetPlan, RestoresALeaderSetThatWasScaledBeyondAllLimits) {
     set = std::make_shared<const StatefulSetView>(std::move(view));
   }
   const plan::Plan plan = world.plan();
-  EXPECT_THAT(plan::writes_of(plan), ::testing::Contains("patch StatefulSet serve"));
-  EXPECT_EQ(plan.stages.front().actions.front().body.make().value()["spec"]["replicas"], 2);
+  EXPECT_EQ(action_of(plan, "patch StatefulSet serve").body.make().value()["spec"]["replicas"], 2);
 }
 
 }  // namespace

@@ -8,32 +8,17 @@
 #include <fmt/format.h>
 
 #include "controllers/leaderworkerset/rules/leaderworkerset_labels.h"
+#include "tests/support/plan_matchers.h"
 #include "tests/unit/controllers/leaderworkerset/world.h"
 
 namespace tpuslice::leaderworkerset {
 namespace {
 
 using namespace std::chrono_literals;
-using plan::Action;
 using plan::Plan;
 using ::testing::Contains;
 using ::testing::ElementsAre;
-using ::testing::IsEmpty;
 using ::testing::Not;
-
-/// "patch StatefulSet serve", in the order of the stages.
-std::vector<std::string> writes(const Plan& plan) {
-  std::vector<std::string> out;
-  for (const plan::Stage& stage : plan.stages) {
-    for (const Action& action : stage.actions) {
-      const char* verb = action.kind == plan::ActionKind::kCreate  ? "create"
-                         : action.kind == plan::ActionKind::kPatch ? "patch"
-                                                                   : "delete";
-      out.push_back(fmt::format("{} {} {}", verb, action.type.kind, action.key.name));
-    }
-  }
-  return out;
-}
 
 Plan plan_after(World& world, std::string_view failure, Duration ago) {
   world.seen().last_failure = plan::Failure{std::string(failure), "denied by a policy", kToday - ago};
@@ -52,14 +37,14 @@ World refused_update() {
   return serve;
 }
 
-const std::vector<std::string> kRestartOfGroup = {"patch StatefulSet serve", "delete StatefulSet serve-0",
-                                                  "delete Pod serve-0", "delete Pod serve-0-1"};
+const std::vector<std::string> kRestartOfGroup = {"patch StatefulSet serve", "delete StatefulSet serve-0 Foreground",
+                                                  "delete Pod serve-0 Foreground", "delete Pod serve-0-1"};
 
 TEST(RefusedRollout, DoesNotHoldBackARestart) {
   World serve = refused_update();
   const Plan plan = plan_after(serve, kFailedRollout, 1s);
-  EXPECT_EQ(writes(plan), kRestartOfGroup);
-  const Json record = plan.stages[0].actions[0].body.make().value();
+  EXPECT_EQ(writes_of(plan), kRestartOfGroup);
+  const Json record = action_of(plan, "patch StatefulSet serve").body.make().value();
   EXPECT_EQ(find_path(record, {"spec"}), nullptr) << "the refused template is not sent again: " << record;
   EXPECT_NE(string_at(record, {"metadata", "annotations", kRestarts}), "") << "the restart is counted";
   for (const plan::Stage& stage : plan.stages) {
@@ -78,7 +63,7 @@ TEST(RefusedRollout, IsReportedAndTriedAgain) {
       plan.status->status["conditions"].dump(),
       ::testing::HasSubstr(R"("message":"denied by a policy","observedGeneration":1,"reason":"FailedRollout")"));
   World later = refused_update();
-  EXPECT_THAT(writes(plan_after(later, kFailedRollout, plan::kRefusalRetry)), Contains("patch StatefulSet serve"));
+  EXPECT_THAT(writes_of(plan_after(later, kFailedRollout, plan::kRefusalRetry)), Contains("patch StatefulSet serve"));
   EXPECT_FALSE(plan_after(later, kFailedRollout, plan::kRefusalRetry).keeps_failure);
 }
 
@@ -86,30 +71,30 @@ TEST(RefusedRollout, IsTriedAgainAtOnceWhileNoGroupNeedsAnything) {
   World serve = stable_world();
   serve.add_update("corrected");
   const Plan plan = plan_after(serve, kFailedRollout, 1s);
-  EXPECT_THAT(writes(plan), ElementsAre("patch StatefulSet serve"));
-  EXPECT_EQ(plan.stages[0].actions[0].failure_reason, kFailedRollout);
+  EXPECT_THAT(writes_of(plan), ElementsAre("patch StatefulSet serve"));
+  EXPECT_EQ(action_of(plan, "patch StatefulSet serve").failure_reason, kFailedRollout);
   EXPECT_FALSE(plan.stages[0].continue_on_failure) << "deletions need the record";
 }
 
 TEST(RefusedRollout, DoesNotHoldBackTheWorkersOfALeader) {
   World serve = refused_update();
   serve.drop_stateful_set("serve-1");
-  EXPECT_THAT(writes(plan_after(serve, kFailedRollout, 1s)), Contains("create StatefulSet serve-1"));
+  EXPECT_THAT(writes_of(plan_after(serve, kFailedRollout, 1s)), Contains("create StatefulSet serve-1"));
 }
 
 TEST(RefusedRevision, DoesNotHoldBackARestartButTheRollout) {
   World serve = stable_world();
   serve.change_set("/spec/leaderWorkerTemplate/workerTemplate/spec/containers/0/image", "another");
   fail_group(serve, 0);
-  EXPECT_THAT(writes(serve.plan()), Contains(::testing::HasSubstr("create ControllerRevision")));
-  EXPECT_EQ(writes(plan_after(serve, kFailedRollout, 1s)), kRestartOfGroup);
+  EXPECT_THAT(writes_of(serve.plan()), Contains(::testing::HasSubstr("create ControllerRevision")));
+  EXPECT_EQ(writes_of(plan_after(serve, kFailedRollout, 1s)), kRestartOfGroup);
 }
 
 TEST(RefusedRevision, HoldsBackWorkersThatReferToIt) {
   World serve = stable_world();
   serve.seen().revisions.clear();
   serve.drop_stateful_set("serve-1");
-  const std::vector<std::string> planned = writes(plan_after(serve, kFailedRollout, 1s));
+  const std::vector<std::string> planned = writes_of(plan_after(serve, kFailedRollout, 1s));
   EXPECT_THAT(planned, Contains(::testing::HasSubstr("create ControllerRevision")));
   EXPECT_THAT(planned, Not(Contains("create StatefulSet serve-1")));
 }
@@ -118,13 +103,13 @@ TEST(RefusedService, DoesNotHoldBackARestart) {
   World serve = stable_world();
   serve.seen().services.clear();
   fail_group(serve, 0);
-  EXPECT_THAT(writes(serve.plan()), Contains("create Service serve"));
-  EXPECT_EQ(writes(plan_after(serve, kFailedRollout, 1s)), kRestartOfGroup);
+  EXPECT_THAT(writes_of(serve.plan()), Contains("create Service serve"));
+  EXPECT_EQ(writes_of(plan_after(serve, kFailedRollout, 1s)), kRestartOfGroup);
 }
 
 TEST(RefusedWriteOfAGroup, HoldsBackNoRollout) {
   World serve = refused_update();
-  EXPECT_THAT(writes(plan_after(serve, kFailedUpdate, 1s)), Contains("patch StatefulSet serve"));
+  EXPECT_THAT(writes_of(plan_after(serve, kFailedUpdate, 1s)), Contains("patch StatefulSet serve"));
   EXPECT_FALSE(plan_after(serve, kFailedUpdate, 1s).keeps_failure);
 }
 
@@ -144,8 +129,8 @@ TEST(RefusedCreation, OfTheLeaderSetIsNotARollout) {
   World serve = stable_world();
   serve.drop_stateful_set("serve");
   const Plan plan = serve.plan();
-  ASSERT_THAT(writes(plan), ::testing::Not(IsEmpty()));
-  EXPECT_EQ(plan.stages[0].actions[0].failure_reason, kFailedCreate);
+  EXPECT_THAT(stages_of(plan).at(0), ElementsAre("create StatefulSet serve"));
+  EXPECT_EQ(action_of(plan, "create StatefulSet serve").failure_reason, kFailedCreate);
 }
 
 }  // namespace

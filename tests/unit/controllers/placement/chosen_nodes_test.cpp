@@ -7,6 +7,7 @@
 
 #include "controllers/slice/slice_plan.h"
 #include "controllers/slice/slice_state.h"
+#include "tests/support/plan_matchers.h"
 #include "tests/unit/controllers/placement/decisions.h"
 #include "tpu/labels.h"
 
@@ -216,7 +217,7 @@ TEST(PlaceOnChosenNodes, ReleasesAFirstHostToTheDomainOfItsNode) {
                                  {host0_of(4, tpu::kHostByHost, "pool-b-2")}, 1min);
   const plan::Plan plan = plan_placement(seen, {});
   ASSERT_FALSE(plan.stages.empty()) << plan.reason;
-  const Json patch = *plan.stages.at(0).actions.at(0).body.make();
+  const Json patch = *action_of(plan, "patch Pod x-0").body.make();
   EXPECT_EQ(string_at(patch, {"metadata", "annotations", tpu::kPlacedIn}), "pool-b");
   EXPECT_EQ(string_at(patch, {"metadata", "annotations", tpu::kSliceMembers}), kOpenMembers);
   EXPECT_FALSE(patch.at("spec").contains("affinity")) << "its node selector names the node";
@@ -226,7 +227,7 @@ TEST(PlaceOnChosenNodes, BindsEachHostToTheNodeThatItSelects) {
   PlacementScene seen =
       observed({a_named_pool("pool-a"), a_named_pool("pool-b")}, {a_slice("x").on({"pool-b-1", "pool-b-0"})});
   const plan::Plan plan = plan_placement(seen, {});
-  const Json patch = *plan.stages.at(0).actions.at(0).body.make();
+  const Json patch = *action_of(plan, "patch Pod x-0").body.make();
   EXPECT_EQ(string_at(patch, {"metadata", "annotations", tpu::kPlacedOn}), "pool-b-1,pool-b-0");
   EXPECT_EQ(patch.at("spec").at("affinity").dump(),
             R"({"nodeAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":{"nodeSelectorTerms":[)"

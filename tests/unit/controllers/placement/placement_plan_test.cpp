@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -26,17 +25,6 @@ using ::testing::Pair;
 using ::testing::SizeIs;
 using ::testing::StartsWith;
 using ::testing::UnorderedElementsAre;
-
-/// "default/train-0" of each write, stage by stage.
-std::vector<std::string> written(const Plan& plan) {
-  std::vector<std::string> out;
-  for (std::size_t stage = 0; stage < plan.stages.size(); ++stage) {
-    for (const plan::Action& action : plan.stages[stage].actions) {
-      out.push_back(fmt::format("{} {}", stage, action.key.name));
-    }
-  }
-  return out;
-}
 
 /// The value of a gauge of the plan, by its label "reason".
 double level_of(const Plan& plan, const std::string& reason) {
@@ -90,8 +78,8 @@ TEST(PlacementPlan, PlacesHostZeroInOneWriteThatFailsIfThePodHasChanged) {
 }
 
 TEST(PlacementPlan, ReleasesOnlyHostZero) {
-  EXPECT_THAT(written(plan_placement(observed({a_pool("pool-a").size(4)}, {a_slice("train").hosts(4)}), {})),
-              ElementsAre("0 train-0"));
+  EXPECT_THAT(writes_of(plan_placement(observed({a_pool("pool-a").size(4)}, {a_slice("train").hosts(4)}), {})),
+              ElementsAre("patch Pod train-0"));
 }
 
 TEST(PlacementPlan, UsesTheTopologyKeyOfTheSlice) {
@@ -100,13 +88,13 @@ TEST(PlacementPlan, UsesTheTopologyKeyOfTheSlice) {
                               {a_slice("train").hosts(4).topology_key(kRow)}),
                      {});
   EXPECT_EQ(plan.reason, "slice train of 4 hosts is placed in value of example.com/row row-1");
-  ASSERT_THAT(written(plan), SizeIs(1));
-  EXPECT_EQ(plan.stages[0].actions[0].body.make()->at("spec").at("nodeSelector"), Json({{kRow, "row-1"}}));
+  ASSERT_THAT(writes_of(plan), ElementsAre("patch Pod train-0"));
+  EXPECT_EQ(action_of(plan, "patch Pod train-0").body.make()->at("spec").at("nodeSelector"), Json({{kRow, "row-1"}}));
 }
 
-/// The annotation of the first write that names the nodes.
+/// The annotation on the first host of slice train that names the nodes.
 std::string nodes_recorded(const Plan& plan) {
-  return string_at(*plan.stages.at(0).actions.at(0).body.make(), {"metadata", "annotations", tpu::kPlacedOn});
+  return string_at(*action_of(plan, "patch Pod train-0").body.make(), {"metadata", "annotations", tpu::kPlacedOn});
 }
 
 TEST(PlacementPlan, PutsSeveralHostsOnOneNodeWhereNodesHaveMoreChips) {
@@ -118,9 +106,9 @@ TEST(PlacementPlan, SetsNoNodeIfPodsHaveDifferentNodeRequirements) {
   const auto picky = [](PodView& pod) { pod.scheduling.edit().node_selector["example.com/disk"] = "large"; };
   const auto large = [](NodeView& node) { node.labels["example.com/disk"] = "large"; };
   const Plan plan = plan_placement(observed({a_pool("pool-a").node(1, large)}, {a_slice("train").host(0, picky)}), {});
-  ASSERT_THAT(written(plan), ElementsAre("0 train-0"));
+  ASSERT_THAT(stages_of(plan), ElementsAre(ElementsAre("patch Pod train-0")));
   EXPECT_EQ(nodes_recorded(plan), "");
-  EXPECT_EQ(find_path(*plan.stages[0].actions[0].body.make(), {"spec", "affinity"}), nullptr);
+  EXPECT_EQ(find_path(*action_of(plan, "patch Pod train-0").body.make(), {"spec", "affinity"}), nullptr);
 }
 
 TEST(PlacementPlan, SetsNoNodeWhileHostsAreMissing) {
@@ -137,7 +125,7 @@ TEST(PlacementPlan, RestrictsEveryTermOfThePodsNodeAffinity) {
   };
   const auto in_zone = [](NodeView& node) { node.labels["zone"] = "a"; };
   const Plan plan = plan_placement(observed({a_pool("pool-a").each(in_zone)}, {a_slice("train").each(choosy)}), {});
-  EXPECT_EQ(*find_path(*plan.stages.at(0).actions.at(0).body.make(), {"spec", "affinity"}), Json::parse(R"(
+  EXPECT_EQ(*find_path(*action_of(plan, "patch Pod train-0").body.make(), {"spec", "affinity"}), Json::parse(R"(
     {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [
       {"matchExpressions": [{"key": "zone", "operator": "In", "values": ["a"]}],
        "matchFields": [{"key": "metadata.name", "operator": "In", "values": ["pool-a-0"]}]},
@@ -148,8 +136,10 @@ TEST(PlacementPlan, RestrictsEveryTermOfThePodsNodeAffinity) {
 TEST(PlacementPlan, RecordsOpenMembersWhileHostsAreMissing) {
   const Plan plan =
       plan_placement(observed({a_pool("pool-a")}, {a_slice("train").start(tpu::kFirstHostFirst).without(1)}), {});
-  ASSERT_THAT(written(plan), ElementsAre("0 train-0"));
-  EXPECT_EQ(string_at(*plan.stages[0].actions[0].body.make(), {"metadata", "annotations", tpu::kSliceMembers}), "open");
+  ASSERT_THAT(stages_of(plan), ElementsAre(ElementsAre("patch Pod train-0")));
+  EXPECT_EQ(
+      string_at(*action_of(plan, "patch Pod train-0").body.make(), {"metadata", "annotations", tpu::kSliceMembers}),
+      "open");
 }
 
 TEST(PlacementPlan, WritesTheWaitingReasonOnHostZero) {
@@ -193,7 +183,7 @@ TEST(PlacementPlan, WritesAChangedReasonWithoutASecondEvent) {
   seen.nodes = a_pool("pool-a").without(1).nodes();
   const Plan plan = plan_placement(seen, {});
   EXPECT_EQ(plan.reason, "slice train waits: 1 node pool would match, none is free: pool-a has 1 of 2 nodes Ready");
-  EXPECT_THAT(written(plan), ElementsAre("0 train-0"));
+  EXPECT_THAT(stages_of(plan), ElementsAre(ElementsAre("patch Pod train-0")));
   EXPECT_THAT(plan.events, IsEmpty());
 }
 
@@ -229,7 +219,8 @@ TEST(PlacementPlan, AssignsNoDomainTwice) {
 TEST(PlacementPlan, PutsIndependentPatchesIntoOneStage) {
   const Plan plan = plan_placement(
       observed({a_pool("pool-a"), a_pool("pool-b")}, {a_slice("w"), a_slice("x"), a_slice("y"), a_slice("z")}), {});
-  EXPECT_THAT(written(plan), ElementsAre("0 w-0", "0 x-0", "0 y-0", "0 z-0"));
+  EXPECT_THAT(stages_of(plan),
+              ElementsAre(ElementsAre("patch Pod w-0", "patch Pod x-0", "patch Pod y-0", "patch Pod z-0")));
   EXPECT_THAT(plan.stages, ::testing::Each(Field(&plan::Stage::independent, true)));
 }
 
@@ -282,7 +273,7 @@ TEST(PlacementPlan, WritesNoReasonForANewIncompleteSlice) {
 TEST(PlacementPlan, WritesTheReasonOfAnIncompleteSliceAfterTheDelay) {
   const Plan plan = plan_placement(observed({a_pool("pool-a")}, {a_slice("train").without(0)}, 10s), {});
   EXPECT_EQ(plan.reason, "slice train waits: 1 of 2 pods exist; host 0 is missing");
-  EXPECT_THAT(written(plan), ElementsAre("0 train-1")) << "on the first host there is";
+  EXPECT_THAT(stages_of(plan), ElementsAre(ElementsAre("patch Pod train-1"))) << "on the first host there is";
   EXPECT_EQ(plan.requeue_after, std::nullopt);
   EXPECT_EQ(level_of(plan, "incomplete"), 1);
 }
@@ -298,7 +289,7 @@ TEST(PlacementPlan, WritesNoReasonForANewCompleteSlice) {
 TEST(PlacementPlan, UsesTheWaitingReasonDelayOfTheOptions) {
   const PlacementScene seen = observed({}, {a_slice("train").without(1)}, 20s);
   EXPECT_EQ(plan_placement(seen, {.waiting_reason_delay = 1min}).requeue_after, Duration(40s));
-  EXPECT_THAT(written(plan_placement(seen, {.waiting_reason_delay = 20s})), SizeIs(1));
+  EXPECT_THAT(writes_of(plan_placement(seen, {.waiting_reason_delay = 20s})), ElementsAre("patch Pod train-0"));
 }
 
 TEST(PlacementPlan, RequeuesForTheEarliestDeadline) {
@@ -317,7 +308,7 @@ TEST(PlacementPlan, RequeuesForTheMissingPodsTimeout) {
   EXPECT_TRUE(before.empty());
   EXPECT_EQ(before.requeue_after, kMissingPodsTimeout - 8s);
   const Plan then = plan_placement(seen(kMissingPodsTimeout), {});
-  EXPECT_THAT(written(then), ElementsAre("0 train-0"));
+  EXPECT_THAT(writes_of(then), ElementsAre("patch Pod train-0"));
   EXPECT_EQ(then.requeue_after, std::nullopt);
 }
 

@@ -1,7 +1,6 @@
 // The plan that ends slices of lower priority, and its budget.
 #include <algorithm>
 
-#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -30,15 +29,7 @@ PlacementScene a_full_pool(Duration now = 10s, const std::string& record = {}) {
   return seen;
 }
 
-std::vector<std::string> deleted_by(const plan::Plan& plan) {
-  std::vector<std::string> out;
-  for (const plan::Stage& stage : plan.stages) {
-    for (const plan::Action& action : stage.actions) {
-      if (action.kind == plan::ActionKind::kDelete) out.push_back(action.key.name);
-    }
-  }
-  return out;
-}
+std::vector<std::string> deleted_by(const plan::Plan& plan) { return writes_of(plan, "delete Pod"); }
 
 std::string waiting_reason(const plan::Plan& plan, const std::string& pod) {
   for (const plan::Stage& stage : plan.stages) {
@@ -53,37 +44,32 @@ std::string waiting_reason(const plan::Plan& plan, const std::string& pod) {
 
 TEST(PreemptionPlan, WritesTheRecordThenConditionsBeforeItDeletes) {
   const plan::Plan plan = plan_placement(a_full_pool(), kTwoAnHour);
-  ASSERT_THAT(plan.stages, SizeIs(4)) << "waiting reason, record, conditions, deletes";
-  ASSERT_THAT(plan.stages[1].actions, SizeIs(1));
-  const plan::Action& record = plan.stages[1].actions[0];
-  EXPECT_EQ(record.type, kConfigMaps);
+  ASSERT_THAT(stages_of(plan),
+              ElementsAre(ElementsAre("patch Pod high-0"), ElementsAre("patch ConfigMap tpu-slice-preemptions"),
+                          ElementsAre("patch Pod low-0 status", "patch Pod low-1 status"),
+                          ElementsAre("delete Pod low-0", "delete Pod low-1")))
+      << "waiting reason, record, conditions, deletes";
+  const plan::Action record = action_of(plan, "patch ConfigMap tpu-slice-preemptions");
   EXPECT_EQ(record.key.to_string(), "tpu-system/tpu-slice-preemptions");
   EXPECT_EQ(record.preconditions.resource_version, "7");
   EXPECT_EQ(*record.body.make(), Json::parse(R"({"data": {"tpu-v6e-slice": "1 2026-01-01T00:02:00Z"}})"));
   EXPECT_FALSE(plan.stages[1].continue_on_failure) << "without a record nothing is preempted";
   EXPECT_FALSE(record.best_effort);
-  std::vector<std::string> conditions;
-  for (const plan::Action& action : plan.stages[2].actions) {
-    EXPECT_FALSE(action.preconditions.uid.empty());
-    conditions.push_back(fmt::format("{} {}", action.key.name, action.subresource));
-  }
-  EXPECT_THAT(conditions, ElementsAre("low-0 status", "low-1 status"));
-  EXPECT_EQ(*plan.stages[2].actions[0].body.make(), Json::parse(R"({"status": {"conditions": [
+  for (const plan::Action& action : plan.stages[2].actions) EXPECT_FALSE(action.preconditions.uid.empty());
+  const plan::Action condition = action_of(plan, "patch Pod low-0 status");
+  EXPECT_EQ(*condition.body.make(), Json::parse(R"({"status": {"conditions": [
     {"type": "DisruptionTarget", "status": "True", "reason": "PreemptionBySliceController",
      "message": "a slice of priority 9 needs node pool pool-a", "lastTransitionTime": "2026-01-01T00:00:10Z"}]}})"));
-  EXPECT_TRUE(plan.stages[2].actions[0].best_effort);
-  EXPECT_THAT(deleted_by(plan), ElementsAre("low-0", "low-1"));
-  EXPECT_EQ(plan.stages[3].actions.size(), 2U);
+  EXPECT_TRUE(condition.best_effort);
 }
 
 TEST(PreemptionPlan, FirstCreatesTheConfigMap) {
   PlacementScene seen = a_full_pool();
   seen.preemptions = {true, nullptr};
   const plan::Plan plan = plan_placement(seen, kTwoAnHour);
-  EXPECT_THAT(deleted_by(plan), IsEmpty());
-  ASSERT_THAT(plan.stages, SizeIs(2));
-  const plan::Action& create = plan.stages[1].actions.at(0);
-  EXPECT_EQ(create.kind, plan::ActionKind::kCreate);
+  EXPECT_THAT(stages_of(plan),
+              ElementsAre(ElementsAre("patch Pod high-0"), ElementsAre("create ConfigMap tpu-slice-preemptions")));
+  const plan::Action create = action_of(plan, "create ConfigMap tpu-slice-preemptions");
   EXPECT_EQ(create.key.to_string(), "tpu-system/tpu-slice-preemptions");
   EXPECT_FALSE(create.body.make()->contains("data"));
   EXPECT_TRUE(plan.requeue_after.has_value()) << "an empty ConfigMap concerns no accelerator";
@@ -134,7 +120,7 @@ TEST(PreemptionPlan, KeepsGatedAndSucceededHostsOfTheVictim) {
       {a_pool("pool-a").size(4)},
       {a_slice("low").hosts(4).runs_in("pool-a").gated(1).succeeds(3), a_slice("high").hosts(4).priority(9)}, 10s);
   seen.preemptions = preemption_records();
-  EXPECT_THAT(deleted_by(plan_placement(seen, kTwoAnHour)), ElementsAre("low-0", "low-2"));
+  EXPECT_THAT(deleted_by(plan_placement(seen, kTwoAnHour)), ElementsAre("delete Pod low-0", "delete Pod low-2"));
 }
 
 TEST(PreemptionPlan, EndsASliceOnce) {
@@ -181,7 +167,7 @@ TEST(PreemptionPlan, EndsNoMoreThanTheRecordLeaves) {
 
 TEST(PreemptionPlan, AddsToTheRecord) {
   const plan::Plan plan = plan_placement(a_full_pool(30min, "1 2026-01-01T00:02:00Z"), kTwoAnHour);
-  EXPECT_EQ(*plan.stages.at(1).actions.at(0).body.make(),
+  EXPECT_EQ(*action_of(plan, "patch ConfigMap tpu-slice-preemptions").body.make(),
             Json::parse(R"({"data": {"tpu-v6e-slice": "1 2026-01-01T00:02:00Z, 1 2026-01-01T00:31:00Z"}})"));
 }
 

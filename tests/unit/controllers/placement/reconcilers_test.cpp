@@ -236,15 +236,13 @@ TEST_F(SliceReconciling, ReleasesPodsOfTheSliceOfTheKeyOnly) {
                 a_slice("other").placed_in("pool-c").gated(1)}));
   const plan::Plan out = plan({"team", "train"});
   EXPECT_EQ(out.reason, "1 other pod of slice train is released to pool-b");
-  ASSERT_THAT(out.stages, SizeIs(1));
-  ASSERT_THAT(out.stages[0].actions, SizeIs(1));
-  EXPECT_EQ(out.stages[0].actions[0].key, (ObjectKey{"team", "train-1"}));
+  ASSERT_THAT(stages_of(out), ElementsAre(ElementsAre("patch Pod train-1")));
+  EXPECT_EQ(action_of(out, "patch Pod train-1").key.namespace_name, "team");
 }
 
 TEST_F(SliceReconciling, SeesCompanions) {
   show(a_slice("train").runs_in("pool-a").companion("driver").pods());
-  ASSERT_THAT(plan({"default", "train"}).stages, SizeIs(1));
-  EXPECT_EQ(plan({"default", "train"}).stages[0].actions.at(0).key.name, "driver");
+  EXPECT_THAT(stages_of(plan({"default", "train"})), ElementsAre(ElementsAre("patch Pod driver")));
 }
 
 TEST_F(SliceReconciling, SeesTheNodesOfTheSlice) {

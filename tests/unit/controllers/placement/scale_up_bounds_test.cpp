@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "controllers/placement/scouts.h"
+#include "tests/support/plan_matchers.h"
 #include "tests/unit/controllers/placement/decisions.h"
 #include "tpu/labels.h"
 
@@ -13,10 +14,13 @@ namespace tpuslice::slice {
 namespace {
 
 using namespace std::chrono_literals;
+using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 using ::testing::SizeIs;
+using ::testing::StartsWith;
 
 ScaleUpOptions at_most(std::size_t scouts) {
   ScaleUpOptions options = scout_options();
@@ -160,16 +164,15 @@ const PlacementOptions kScoutPlans{.scale_up = scout_options()};
 
 TEST(ScoutPlans, CreateAScoutAndWriteTheReason) {
   const plan::Plan plan = plan_placement(observed({}, {a_slice("x")}), kScoutPlans);
-  ASSERT_THAT(plan.stages, SizeIs(1));
-  ASSERT_THAT(plan.stages[0].actions, SizeIs(2));
+  const std::string scout = scale_up_name({"default", "x"});
+  ASSERT_THAT(stages_of(plan), ElementsAre(ElementsAre("patch Pod x-0", "create Pod " + scout)));
   EXPECT_TRUE(plan.stages[0].continue_on_failure) << "a quota on scouts holds back no slice";
-  const plan::Action& create = plan.stages[0].actions[1];
-  EXPECT_EQ(create.kind, plan::ActionKind::kCreate);
-  EXPECT_EQ(create.key, (ObjectKey{"tpu-system", scale_up_name({"default", "x"})}));
+  const plan::Action create = action_of(plan, "create Pod " + scout);
+  EXPECT_EQ(create.key.namespace_name, "tpu-system");
   EXPECT_EQ(create.failure_reason, "FailedScaleUp");
-  EXPECT_EQ(string_at(*plan.stages[0].actions[0].body.make(), {"metadata", "annotations", tpu::kWaiting}),
-            "no node pool matches the pods' node selector and affinity; scout pod tpu-system/" +
-                scale_up_name({"default", "x"}) + " asks the cluster autoscaler for nodes");
+  EXPECT_EQ(string_at(*action_of(plan, "patch Pod x-0").body.make(), {"metadata", "annotations", tpu::kWaiting}),
+            "no node pool matches the pods' node selector and affinity; scout pod tpu-system/" + scout +
+                " asks the cluster autoscaler for nodes");
 }
 
 TEST(ScoutPlans, AreEmptyOnceTheyAreApplied) {
@@ -191,19 +194,19 @@ TEST(ScoutPlans, PlaceTheSliceAndDeleteItsScoutOnceThePoolIsWhole) {
   seen.nodes = a_pool("pool-new").nodes();
   const plan::Plan plan = plan_placement(seen, kScoutPlans);
   EXPECT_THAT(plan.reason, HasSubstr("slice x of 2 hosts is placed in node pool pool-new"));
-  ASSERT_THAT(plan.stages, SizeIs(2));
-  ASSERT_THAT(plan.stages[0].actions, SizeIs(1)) << "before the autoscaler sees it beside used nodes";
-  EXPECT_EQ(plan.stages[0].actions[0].kind, plan::ActionKind::kDelete);
-  EXPECT_EQ(plan.stages[0].actions[0].preconditions.uid, "uid-of-" + scale_up_name({"default", "x"}));
+  const std::string scout = scale_up_name({"default", "x"});
+  EXPECT_THAT(stages_of(plan), ElementsAre(ElementsAre("delete Pod " + scout), ElementsAre("patch Pod x-0")))
+      << "before the autoscaler sees it beside used nodes";
+  EXPECT_EQ(action_of(plan, "delete Pod " + scout).preconditions.uid, "uid-of-" + scout);
 }
 
 TEST(ScoutPlans, DeleteTheScoutOfASliceThatIsGone) {
   PlacementScene seen = observed({a_pool("pool-a")}, {}, 1min);
   seen.pods = {a_scout("gone")};
   const plan::Plan plan = plan_placement(seen, kScoutPlans);
-  ASSERT_THAT(plan.stages, SizeIs(1));
-  EXPECT_EQ(plan.stages[0].actions.at(0).key, (ObjectKey{"tpu-system", scale_up_name({"default", "gone"})}));
-  EXPECT_EQ(plan.stages[0].actions.at(0).kind, plan::ActionKind::kDelete);
+  const std::string deletion = "delete Pod " + scale_up_name({"default", "gone"});
+  EXPECT_THAT(writes_of(plan), ElementsAre(deletion));
+  EXPECT_EQ(action_of(plan, deletion).key.namespace_name, "tpu-system");
 }
 
 TEST(ScoutPlans, TakeAPodOfAnotherNamespaceForAWorkload) {
@@ -214,9 +217,7 @@ TEST(ScoutPlans, TakeAPodOfAnotherNamespaceForAWorkload) {
   }));
   const plan::Plan plan = plan_placement(seen, kScoutPlans);
   EXPECT_THAT(plan.reason, HasSubstr("slice x waits"));
-  for (const plan::Stage& stage : plan.stages) {
-    for (const plan::Action& action : stage.actions) EXPECT_NE(action.kind, plan::ActionKind::kDelete);
-  }
+  EXPECT_THAT(writes_of(plan), Each(Not(StartsWith("delete "))));
 }
 
 TEST(ScoutPlans, AreForASliceWithOnlyItsFirstHost) {

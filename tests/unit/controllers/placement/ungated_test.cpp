@@ -44,13 +44,13 @@ SliceObserved view_of(const SliceBuilder& slice, Duration now = 1min) {
   return seen;
 }
 
-/// "train-0 waiting=...", "delete train-1"
+/// "train-0 waiting=...", "delete Pod train-1"
 std::vector<std::string> pod_writes_of(const plan::Plan& plan) {
   std::vector<std::string> out;
   for (const plan::Stage& stage : plan.stages) {
     for (const plan::Action& action : stage.actions) {
       if (action.kind == plan::ActionKind::kDelete) {
-        out.push_back("delete " + action.key.name);
+        out.push_back(write_of(action));
         continue;
       }
       EXPECT_FALSE(action.preconditions.uid.empty());
@@ -165,7 +165,8 @@ SliceBuilder preempted() {
 
 TEST(PreemptedSlice, IsNotTornDownASecondTime) {
   const plan::Plan plan = plan_slice(view_of(preempted().terminating(1)), {});
-  EXPECT_THAT(pod_writes_of(plan), ElementsAre("delete low-0", "delete low-2")) << "the deletes were interrupted";
+  EXPECT_THAT(pod_writes_of(plan), ElementsAre("delete Pod low-0", "delete Pod low-2"))
+      << "the deletes were interrupted";
   EXPECT_THAT(events_of(plan), IsEmpty()) << "SlicePreempted says why";
   EXPECT_THAT(measurements_of(plan), IsEmpty()) << "it is counted as preempted";
   EXPECT_NE(plan.reason, "");

@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/support/plan_matchers.h"
+
 namespace tpuslice::plan {
 namespace {
 
@@ -32,17 +34,6 @@ Action condition(const std::string& name) {
   action.subresource = "status";
   action.best_effort = true;
   return action;
-}
-
-/// "a, b" of each stage.
-std::vector<std::string> left(const Plan& plan) {
-  std::vector<std::string> out;
-  for (const Stage& stage : plan.stages) {
-    std::string names;
-    for (const Action& action : stage.actions) names += (names.empty() ? "" : ", ") + action.key.name;
-    out.push_back(names);
-  }
-  return out;
 }
 
 class FailedWritesTest : public ::testing::Test {
@@ -175,7 +166,7 @@ TEST_F(FailedWritesTest, TellWhetherPatchesOfAnObjectAreRefused) {
 TEST_F(FailedWritesTest, AreNotSentBeforeTheyAreDue) {
   fail(release("a"), kForbidden);
   const Plan plan = held({.stages = {{{release("a"), release("b")}}}}, 400ms);
-  EXPECT_THAT(left(plan), ElementsAre("b"));
+  EXPECT_THAT(stages_of(plan), ElementsAre(ElementsAre("patch Pod b")));
   EXPECT_EQ(plan.requeue_after, Duration(600ms));
   EXPECT_TRUE(is_sent(release("a"), 1s));
   EXPECT_TRUE(is_sent(reason("a"), 0s)) << "another write to the same object";
@@ -198,9 +189,11 @@ TEST_F(FailedWritesTest, HoldBackWhatDependsOnThem) {
   fail(removal("a"), kForbidden);
   Plan plan;
   plan.stages = {{{condition("a"), condition("b")}, true}, {{removal("a"), removal("b")}, true}, {{removal("c")}}};
-  EXPECT_THAT(left(held(plan, 1ms)), ElementsAre("b", "b")) << "no condition without the deletion, and no later stage";
+  EXPECT_THAT(stages_of(held(plan, 1ms)), ElementsAre(ElementsAre("patch Pod b status"), ElementsAre("delete Pod b")))
+      << "no condition without the deletion, and no later stage";
   plan.stages[1].continue_on_failure = true;
-  EXPECT_THAT(left(held(plan, 1ms)), ElementsAre("b", "b", "c"));
+  EXPECT_THAT(stages_of(held(plan, 1ms)),
+              ElementsAre(ElementsAre("patch Pod b status"), ElementsAre("delete Pod b"), ElementsAre("delete Pod c")));
 }
 
 TEST_F(FailedWritesTest, LeaveNoEventsOfAPlanThatSendsNothing) {
@@ -224,11 +217,11 @@ TEST_F(FailedWritesTest, HoldBackTheEventThatSaysThatTheySucceeded) {
   plan.stages = {{{removal("a"), removal("b")}, true}, {{removal("c")}}};
   for (Action& action : plan.stages[0].actions) action.events = shared;
   const Plan sent = held(plan, 1ms);
-  ASSERT_THAT(left(sent), ElementsAre("b"));
-  EXPECT_THAT(sent.stages[0].actions[0].events->on_success, IsEmpty());
-  EXPECT_THAT(sent.stages[0].actions[0].events->on_failure, SizeIs(1));
+  ASSERT_THAT(stages_of(sent), ElementsAre(ElementsAre("delete Pod b")));
+  EXPECT_THAT(action_of(sent, "delete Pod b").events->on_success, IsEmpty());
+  EXPECT_THAT(action_of(sent, "delete Pod b").events->on_failure, SizeIs(1));
   plan.stages[0].actions.erase(plan.stages[0].actions.begin());
-  EXPECT_EQ(held(plan, 1ms).stages[0].actions[0].events, shared);
+  EXPECT_EQ(action_of(held(plan, 1ms), "delete Pod b").events, shared);
 }
 
 }  // namespace

@@ -8,7 +8,9 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::IsEmpty;
 using testing::Not;
+using testing::ThrowsMessage;
 
 Plan a_plan() {
   Plan plan;
@@ -26,14 +28,6 @@ std::string explanation(const Plan& plan, const Matcher& matcher) {
   return listener.str();
 }
 
-TEST(PlanMatchers, CompareTheObjectsOfOneTypeAndAction) {
-  EXPECT_THAT(a_plan(), Deletes(kPods, {"a"}));
-  EXPECT_THAT(a_plan(), Patches(kServices, {"b"}));
-  EXPECT_THAT(a_plan(), Creates(kPods, {}));
-  EXPECT_THAT(a_plan(), Not(Deletes(kPods, {"a", "b"})));
-  EXPECT_EQ(explanation(a_plan(), Deletes(kPods, {"c", "d"})), "missing: c, d unexpected: a");
-}
-
 TEST(PlanMatchers, PrintTheLinesThatDiffer) {
   Plan other = a_plan();
   other.reason = "replace worker b";
@@ -42,11 +36,29 @@ TEST(PlanMatchers, PrintTheLinesThatDiffer) {
               HasSubstr("- reason: replace worker a\n+ reason: replace worker b\n"));
 }
 
-TEST(PlanMatchers, ListStagesAndEvents) {
-  EXPECT_THAT(stages_of(a_plan()), ElementsAre(ElementsAre("delete a"), ElementsAre("patch b")));
+TEST(PlanMatchers, ListWritesAndEvents) {
+  Plan plan = a_plan();
+  plan.stages[0].actions[0].propagation = Propagation::kForeground;
+  plan.stages[1].actions[0].subresource = "status";
+  EXPECT_THAT(stages_of(plan),
+              ElementsAre(ElementsAre("delete Pod a Foreground"), ElementsAre("patch Service b status")));
+  EXPECT_THAT(writes_of(plan), ElementsAre("delete Pod a Foreground", "patch Service b status"));
+  EXPECT_THAT(writes_of(plan, "patch Service"), ElementsAre("patch Service b status"));
+  EXPECT_THAT(writes_of(plan, "delete Po"), IsEmpty());
   EXPECT_THAT(a_plan(), HasEvent("DeletedPod"));
   EXPECT_THAT(a_plan(), Not(IsEmptyPlan()));
   EXPECT_THAT(Plan{}, IsEmptyPlan());
+}
+
+TEST(PlanMatchers, FindTheOnlyActionOfAWrite) {
+  Plan plan = a_plan();
+  EXPECT_EQ(action_of(plan, "patch Service b").preconditions.uid, "2");
+  EXPECT_THAT(
+      [&] { action_of(plan, "create Service b"); },
+      ThrowsMessage<std::out_of_range>("0 of \"create Service b\"; the plan writes: delete Pod a, patch Service b"));
+  plan.stages.push_back(plan.stages[1]);
+  EXPECT_THAT([&] { action_of(plan, "patch Service b"); },
+              ThrowsMessage<std::out_of_range>(HasSubstr("2 of \"patch Service b\"")));
 }
 
 }  // namespace

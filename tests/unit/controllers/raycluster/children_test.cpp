@@ -7,6 +7,7 @@
 #include "controllers/raycluster/raycluster_status.h"
 #include "controllers/raycluster/render.h"
 #include "controllers/raycluster/rules/raycluster_labels.h"
+#include "tests/support/plan_matchers.h"
 #include "tests/unit/controllers/raycluster/fixtures.h"
 
 namespace tpuslice::raycluster {
@@ -55,14 +56,6 @@ class Children : public testing::Test {
   RayClusterObserved seen_ = all_running(cluster_);
 };
 
-std::vector<std::string> written(const plan::Plan& plan) {
-  std::vector<std::string> out;
-  for (const plan::Stage& stage : plan.stages) {
-    for (const plan::Action& action : stage.actions) out.emplace_back(action.type.kind);
-  }
-  return out;
-}
-
 TEST_F(Children, OfDifferentTypesMayHaveOneName) {
   add_live(kRoles);
   const std::vector<Child> out = decide({child(kServiceAccounts), child(kRoles)});
@@ -74,15 +67,18 @@ TEST_F(Children, OfDifferentTypesMayHaveOneName) {
 
 TEST_F(Children, AreWrittenAtTheSameTimeButRoleBindingsAfterRoles) {
   const plan::Plan plan = rendered({child(kRoleBindings), child(kServiceAccounts), child(kRoles)});
-  EXPECT_THAT(plan.stages, SizeIs(2));
-  EXPECT_THAT(written(plan), ElementsAre("ServiceAccount", "Role", "RoleBinding"));
+  EXPECT_THAT(stages_of(plan),
+              ElementsAre(ElementsAre("create ServiceAccount maxtext-tpu-cluster", "create Role maxtext-tpu-cluster"),
+                          ElementsAre("create RoleBinding maxtext-tpu-cluster")));
 }
 
 TEST_F(Children, HaveUpstreamsEventsAfterTheirWrite) {
   const plan::Plan plan = rendered({child(kServiceAccounts), child(kRoles)});
   EXPECT_THAT(plan.events, IsEmpty());
-  ASSERT_THAT(written(plan), ElementsAre("ServiceAccount", "Role"));
-  const plan::ActionEvents& events = *plan.stages[0].actions[1].events;
+  EXPECT_THAT(writes_of(plan),
+              ElementsAre("create ServiceAccount maxtext-tpu-cluster", "create Role maxtext-tpu-cluster"));
+  const plan::Action creation = action_of(plan, "create Role maxtext-tpu-cluster");
+  const plan::ActionEvents& events = *creation.events;
   ASSERT_THAT(events.on_success, SizeIs(1));
   EXPECT_EQ(events.on_success[0].reason, "CreatedRole");
   EXPECT_EQ(events.on_success[0].message, "Created role default/maxtext-tpu-cluster");
@@ -110,7 +106,7 @@ TEST_F(Children, OfATypeThatIsNotWatchedAreWaitedFor) {
   seen_.children.unwatched = {kRoles};
   EXPECT_FALSE(are_usable(decide({child(kRoles)})));
   const plan::Plan plan = rendered({child(kRoles), child(kServiceAccounts)});
-  EXPECT_THAT(written(plan), ElementsAre("ServiceAccount"));
+  EXPECT_THAT(writes_of(plan), ElementsAre("create ServiceAccount maxtext-tpu-cluster"));
   EXPECT_EQ(plan.requeue_after, kUnwatchedRetry);
   const Problem problem = child_problem(decide({child(kRoles)}), std::nullopt);
   EXPECT_EQ(problem.reason, "ChildrenPending");
@@ -132,11 +128,12 @@ TEST_F(Children, OfATypeThatIsNotWatchedCountAsPresentIfTheyWereJustNow) {
 TEST_F(Children, WithoutAnOwnerAreAdopted) {
   add_live_with_owners(kRoles, Json::array());
   const plan::Plan plan = rendered({child(kRoles)});
-  ASSERT_THAT(plan.stages, SizeIs(2));
-  EXPECT_EQ(plan.stages[0].actions[0].type, kRayClusters) << "the cluster must not be being deleted";
-  EXPECT_EQ(plan.stages[1].actions[0].preconditions.uid, "uid-of-child");
-  EXPECT_EQ(plan.stages[1].actions[0].body.make().value()["metadata"]["ownerReferences"],
-            Json::array({spec_.owner.to_json()}));
+  EXPECT_THAT(stages_of(plan), ElementsAre(ElementsAre("patch RayCluster maxtext-tpu-cluster status"),
+                                           ElementsAre("patch Role maxtext-tpu-cluster")))
+      << "the cluster must not be being deleted";
+  const plan::Action adoption = action_of(plan, "patch Role maxtext-tpu-cluster");
+  EXPECT_EQ(adoption.preconditions.uid, "uid-of-child");
+  EXPECT_EQ(adoption.body.make().value()["metadata"]["ownerReferences"], Json::array({spec_.owner.to_json()}));
   EXPECT_EQ(plan.reason, "role maxtext-tpu-cluster has no owner: adopting it");
 }
 

@@ -11,9 +11,11 @@
 namespace tpuslice::raycluster {
 namespace {
 
+using testing::Each;
 using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::SizeIs;
+using testing::StartsWith;
 
 Json a_cluster_with_ingress(Json options = Json::object()) {
   Json cluster = a_cluster("train", {});
@@ -79,10 +81,6 @@ class LiveIngress : public testing::Test {
     seen.children.objects[0].object = std::make_shared<const ObjectView>(decode_object(live));
     return plan_raycluster(seen, {}).value();
   }
-  static Json patch_of(const plan::Plan& plan) {
-    EXPECT_THAT(plan.stages, SizeIs(1));
-    return plan.stages.empty() ? Json() : plan.stages[0].actions[0].body.make().value();
-  }
 };
 
 TEST_F(LiveIngress, KeepsAClassAndAnnotationsThatOthersAdd) {
@@ -98,7 +96,8 @@ TEST_F(LiveIngress, LosesWhatItsOptionsDoNotSay) {
     live["spec"]["tls"] = Json::array({{{"secretName", "cert"}}});
     live["spec"]["rules"][0]["host"] = "old.example.com";
   });
-  const Json patch = patch_of(plan);
+  EXPECT_THAT(writes_of(plan), ElementsAre("patch Ingress train-head-ingress"));
+  const Json patch = action_of(plan, "patch Ingress train-head-ingress").body.make().value();
   EXPECT_TRUE(patch["spec"]["tls"].is_null());
   EXPECT_FALSE(patch["spec"]["rules"][0].contains("host"));
   const std::vector<plan::EventIntent> events = events_of(plan);
@@ -116,17 +115,15 @@ TEST_F(LiveIngress, OfAnotherOwnerHoldsBackNoPod) {
   seen.children.objects[0].object = std::make_shared<const ObjectView>(decode_object(live));
   seen.pods.clear();
   const plan::Plan plan = plan_raycluster(seen, {}).value();
-  ASSERT_THAT(plan.stages, SizeIs(1));
-  EXPECT_EQ(plan.stages[0].actions[0].type, kPods);
+  EXPECT_THAT(stages_of(plan), ElementsAre(Each(StartsWith("create Pod "))));
   const Json& conditions = plan.status->status["conditions"];
   EXPECT_EQ((*find_condition(conditions, kChildrenReady))["reason"], kIngressConflict);
 }
 
 TEST(Ingress, IsWrittenAfterThePods) {
   const plan::Plan plan = plan_raycluster(nothing_yet(Object(a_cluster_with_ingress())), {}).value();
-  std::vector<std::string> kinds;
-  for (const plan::Stage& stage : plan.stages) kinds.emplace_back(stage.actions[0].type.kind);
-  EXPECT_THAT(kinds, ElementsAre("Service", "Pod", "Ingress"));
+  EXPECT_THAT(stages_of(plan), ElementsAre(Each(StartsWith("create Service ")), Each(StartsWith("create Pod ")),
+                                           ElementsAre("create Ingress train-head-ingress")));
 }
 
 }  // namespace

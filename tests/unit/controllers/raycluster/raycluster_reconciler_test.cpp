@@ -3,11 +3,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/support/plan_matchers.h"
 #include "tests/unit/controllers/raycluster/fixtures.h"
 
 namespace tpuslice::raycluster {
 namespace {
 
+using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
@@ -96,10 +98,9 @@ TEST_F(Reconciling, FindsTheCleanupJobOfADeletedClusterOnceJobsAreWatched) {
   clusters_.put(decode_object(cluster));
   EXPECT_TRUE(plan().empty());
   cleanup_jobs_.replace({}, 1);
-  ASSERT_THAT(plan().stages, SizeIs(1));
-  const plan::Action create = plan().stages[0].actions[0];
-  EXPECT_EQ(create.type, kJobs);
-  Json job = create.body.make().value();
+  const std::string creation = "create Job maxtext-tpu-cluster-redis-cleanup";
+  ASSERT_THAT(writes_of(plan()), ElementsAre(creation));
+  Json job = action_of(plan(), creation).body.make().value();
   job["metadata"]["uid"] = "uid-of-job";
   cleanup_jobs_.put(JobView::from_json(job).value());
   EXPECT_TRUE(plan().empty());

@@ -22,12 +22,6 @@ using testing::Not;
 
 constexpr const char* kFinalizer = "ray.io/gcs-ft-redis-cleanup-finalizer";
 
-std::vector<Action> cleanup_actions(const Plan& plan) {
-  std::vector<Action> out;
-  for (const plan::Stage& stage : plan.stages) out.insert(out.end(), stage.actions.begin(), stage.actions.end());
-  return out;
-}
-
 std::vector<std::string> event_reasons(const Plan& plan) {
   std::vector<std::string> out;
   for (const plan::EventIntent& event : events_of(plan)) out.push_back(event.reason);
@@ -80,9 +74,8 @@ class RedisCleanup : public testing::Test {
   /// Expects that the plan removes the finalizer, and nothing else.
   static void expect_released(const Plan& plan) {
     ASSERT_THAT(writes_of(plan), ElementsAre("patch RayCluster train"));
-    const Action action = cleanup_actions(plan)[0];
+    const Action action = action_of(plan, "patch RayCluster train");
     EXPECT_EQ(action.body.make().value(), Json({{"metadata", {{"finalizers", {"example.com/first"}}}}}));
-    EXPECT_EQ(action.subresource, "");
     EXPECT_EQ(action.preconditions, (plan::Preconditions{"uid-of-train", "1"}));
     EXPECT_FALSE(plan.status.has_value());
     EXPECT_THAT(plan.events, IsEmpty()) << "nothing is said of a removal that fails";
@@ -96,12 +89,12 @@ TEST_F(RedisCleanup, HasAFinalizerBeforeThereIsAPod) {
   cluster_["metadata"]["finalizers"] = {"example.com/first"};
   const Plan first = plan(empty());
   ASSERT_EQ(first.stages.size(), 3U) << "finalizer, service, pods";
-  const Action& patch = first.stages[0].actions[0];
-  EXPECT_EQ(patch.type, kRayClusters);
+  EXPECT_THAT(stages_of(first)[0], ElementsAre("patch RayCluster train"));
+  const Action patch = action_of(first, "patch RayCluster train");
   EXPECT_EQ(patch.body.make().value(), Json({{"metadata", {{"finalizers", {"example.com/first", kFinalizer}}}}}));
   EXPECT_EQ(patch.preconditions, (plan::Preconditions{"uid-of-train", "1"}));
   cluster_["metadata"].erase("finalizers");
-  EXPECT_EQ(plan(empty()).stages[0].actions[0].body.make().value(),
+  EXPECT_EQ(action_of(plan(empty()), "patch RayCluster train").body.make().value(),
             Json({{"metadata", {{"finalizers", {kFinalizer}}}}}));
 }
 
@@ -114,10 +107,10 @@ TEST_F(RedisCleanup, AddsItsFinalizerOnce) {
 TEST_F(RedisCleanup, HasNoFinalizerIfItIsSwitchedOffOrTheClusterIsNotFaultTolerant) {
   cluster_["metadata"].erase("finalizers");
   options_.redis_cleanup = false;
-  EXPECT_THAT(writes_of(plan(empty())), Not(testing::Contains("patch RayCluster train")));
+  EXPECT_THAT(writes_of(plan(empty()), "patch RayCluster"), IsEmpty());
   options_.redis_cleanup = true;
   cluster_["spec"].erase("gcsFaultToleranceOptions");
-  EXPECT_THAT(writes_of(plan(empty())), Not(testing::Contains("patch RayCluster train")));
+  EXPECT_THAT(writes_of(plan(empty()), "patch RayCluster"), IsEmpty());
 }
 
 TEST_F(RedisCleanup, OfADeletedClusterDeletesItsPodsFirst) {

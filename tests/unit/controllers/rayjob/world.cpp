@@ -21,11 +21,9 @@ namespace tpuslice::rayjob {
 namespace {
 
 template <typename View>
-std::shared_ptr<const View> view_of(const Json& json) {
-  return json.is_null() ? nullptr : std::make_shared<const View>(View::from_json(json).value());
+std::shared_ptr<const View> view_if_any(const Json& json) {
+  return json.is_null() ? nullptr : plan::view_of<View>(json);
 }
-
-std::string uid_of(const Json& json) { return string_at(json, {"metadata", "uid"}); }
 
 bool is_due(const plan::WorkloadRequest& request, const plan::WorkloadAnswer* answer, Timestamp now) {
   if (answer == nullptr || answer->request != request) return true;
@@ -96,22 +94,23 @@ FakeRay::Response FakeRay::handle(const plan::WorkloadRequest& request, Timestam
   return act(request, now);
 }
 
-World::World(Json job) : now(raycluster::a_time()), job_(std::move(job)) {}
+World::World(Json job) : PlanWorld(kRayJobs, std::move(job), raycluster::a_time()) {}
 
 RayJobObserved World::observed() const {
   RayJobObserved seen;
-  seen.job = Object(job_);
-  seen.now = now;
-  seen.last_failure = failure_;
+  seen.job = object();
+  seen.now = now_;
+  seen.last_failure = last_failure_;
   const std::string name = status("rayClusterName");
-  if (!cluster_.is_null() && cluster_["metadata"]["name"] == name) seen.cluster = view_of<ObjectView>(cluster_);
-  for (const auto& [pod_name, pod] : pods_) {
-    if (string_at(pod, {"metadata", "labels", raycluster::kRayCluster}) == name)
-      seen.pods.push_back(view_of<PodView>(pod));
+  seen.cluster = view_if_any<ObjectView>(cluster());
+  seen.submitter = view_if_any<JobView>(submitter());
+  for (const auto& pod : views<PodView>(kPods)) {
+    if (pod->label(raycluster::kRayCluster) == name) seen.pods.push_back(pod);
+    if (seen.submitter && pod->controller && pod->controller->uid == seen.submitter->uid) {
+      seen.submitter_pods.push_back(pod);
+    }
   }
-  seen.submitter = view_of<JobView>(submitter_);
-  for (const Json& pod : submitter_pods_) seen.submitter_pods.push_back(view_of<PodView>(pod));
-  seen.service = view_of<ObjectView>(service_);
+  seen.service = view_if_any<ObjectView>(service());
   std::vector<std::shared_ptr<const plan::WorkloadAnswer>> answers;
   for (const auto& [request, answer] : answers_) answers.push_back(answer);
   seen.answers = plan::WorkloadAnswers(std::move(answers));
@@ -127,23 +126,16 @@ plan::Plan World::step(std::size_t actions) {
 }
 
 void World::apply(const plan::Plan& plan, std::size_t actions) {
-  std::size_t done = 0;
+  const bool complete = carry_out(plan, actions);
+  collect_garbage();
   for (const plan::Stage& stage : plan.stages) {
     for (const plan::Action& action : stage.actions) {
-      if (done++ == actions) return;
-      ++writes_;
-      if (action.kind == plan::ActionKind::kCreate) create(action);
-      if (action.kind == plan::ActionKind::kPatch) patch(action);
-      if (action.kind == plan::ActionKind::kDelete) remove(action);
+      if (actions-- == 0) return;
       if (action.events == nullptr) continue;
       events_.insert(events_.end(), action.events->on_success.begin(), action.events->on_success.end());
     }
   }
-  if (plan.status) {
-    ++writes_;
-    job_["status"] = plan.status->status;
-    job_["metadata"]["resourceVersion"] = std::to_string(++next_uid_);
-  }
+  if (!complete) return;
   events_.insert(events_.end(), plan.events.begin(), plan.events.end());
   requests_ = plan.requests;
   std::erase_if(answers_, [&](const auto& answer) {
@@ -154,93 +146,78 @@ void World::apply(const plan::Plan& plan, std::size_t actions) {
 void World::answer() {
   for (const plan::WorkloadRequest& request : requests_) {
     const auto known = answers_.find(request.name);
-    if (!is_due(request, known == answers_.end() ? nullptr : known->second.get(), now)) continue;
+    if (!is_due(request, known == answers_.end() ? nullptr : known->second.get(), now_)) continue;
     sent_.push_back(request.method + " " + request.target);
     plan::WorkloadAnswer answer{request};
-    const bool up = std::ranges::any_of(pods_, [&](const auto& pod) {
+    const bool up = std::ranges::any_of(objects(kPods), [&](const auto& pod) {
       return request.address.starts_with(string_at(pod.second, {"status", "podIP"}) + ":");
     });
-    const FakeRay::Response response = up ? ray.handle(request, now) : FakeRay::Response{};
+    const FakeRay::Response response = up ? ray.handle(request, now_) : FakeRay::Response{};
     if (response.status != 0) {
       answer.status = response.status;
       if (request.read != nullptr) answer.content = request.read(response.status, response.body);
     } else {
       answer.error = "no answer in time";
     }
-    answer.received = now;
+    answer.received = now_;
     answers_[request.name] = std::make_shared<const plan::WorkloadAnswer>(std::move(answer));
   }
 }
 
 void World::run() {
   for (int round = 0; round < 30; ++round) {
-    const Json before = job_;
+    const Json before = job();
     const auto answers = answers_;
     const plan::Plan plan = step();
     answer();
-    if (plan.empty() && job_ == before && answers == answers_) return;
+    if (plan.empty() && job() == before && answers == answers_) return;
   }
   TPUSLICE_CHECK_MSG(false, "no rest: " + plan().reason);
 }
 
-Json World::with_uid(Json object) {
-  object["metadata"]["uid"] = fmt::format("uid-{}", next_uid_);
-  object["metadata"]["resourceVersion"] = std::to_string(next_uid_++);
-  object["metadata"]["generation"] = 1;
-  return object;
+const Json& World::child(const ResourceType& type, const std::string& name) const {
+  static const Json kNone;
+  const auto found = objects(type).find(name);
+  return found == objects(type).end() ? kNone : found->second;
 }
 
-Json* World::object_of(const plan::Action& action) {
-  if (action.type == kRayJobs) return &job_;
-  if (action.type == kJobs) return &submitter_;
-  return action.type == kServices ? &service_ : &cluster_;
+void World::prepare(const ResourceType& type, Json& created) {
+  if (type != raycluster::kRayClusters) return;
+  if (!objects(kPods).empty()) violations_.push_back("a cluster is created while pods of an earlier one exist");
+  if (!cluster_names_.insert(string_at(created, {"metadata", "name"})).second) {
+    violations_.push_back("two attempts have one cluster name");
+  }
 }
 
-void World::create(const plan::Action& action) {
-  Json* object = object_of(action);
-  if (!object->is_null()) return;
-  *object = with_uid(action.body.make().value());
-  if (object != &cluster_) return;
-  if (!pods_.empty()) violations_.push_back("a cluster is created while pods of an earlier one exist");
-  if (!cluster_names_.insert(action.key.name).second) violations_.push_back("two attempts have one cluster name");
-}
-
-void World::patch(const plan::Action& action) {
-  Json* object = object_of(action);
-  if (object->is_null() || uid_of(*object) != action.preconditions.uid) return;
-  const std::string& version = action.preconditions.resource_version;
-  if (!version.empty() && (*object)["metadata"]["resourceVersion"] != version) return;
-  *object = apply_merge_patch(*object, action.body.make().value());
-  (*object)["metadata"]["resourceVersion"] = std::to_string(++next_uid_);
-}
-
-void World::remove(const plan::Action& action) {
-  if (object_of(action)->is_null() || uid_of(*object_of(action)) != action.preconditions.uid) return;
-  if (action.type == kRayJobs) return delete_job();
-  if (action.type == kJobs) return delete_submitter();
-  delete_cluster();
+void World::collect_garbage() {
+  for (auto& [name, pod] : objects(kPods)) {
+    const std::string owner = string_at(pod, {"metadata", "ownerReferences", "0", "uid"});
+    const bool owned = std::ranges::any_of(objects(raycluster::kRayClusters), [&](const auto& each) {
+      return string_at(each.second, {"metadata", "uid"}) == owner;
+    });
+    if (!owned) pod["metadata"].emplace("deletionTimestamp", format_rfc3339(now_));
+  }
 }
 
 void World::add_head(const std::string& address) {
   const std::string name = status("rayClusterName") + "-head";
-  pods_[name] = with_uid({{"apiVersion", "v1"},
-                          {"kind", "Pod"},
-                          {"metadata",
-                           {{"name", name},
-                            {"namespace", "default"},
-                            {"labels", {{"ray.io/cluster", status("rayClusterName")}, {"ray.io/node-type", "head"}}},
-                            {"ownerReferences", Json::array({Object(cluster_).as_controller().to_json()})}}},
-                          {"spec", {{"containers", Json::array({Json{{"name", "ray-head"}}})}}},
-                          {"status", {{"phase", "Running"}, {"podIP", address}}}});
+  add(kPods, {{"apiVersion", "v1"},
+              {"kind", "Pod"},
+              {"metadata",
+               {{"name", name},
+                {"namespace", "default"},
+                {"labels", {{"ray.io/cluster", status("rayClusterName")}, {"ray.io/node-type", "head"}}},
+                {"ownerReferences", Json::array({Object(cluster()).as_controller().to_json()})}}},
+              {"spec", {{"containers", Json::array({Json{{"name", "ray-head"}}})}}},
+              {"status", {{"phase", "Running"}, {"podIP", address}}}});
 }
 
 void World::start_cluster(int workers) {
-  TPUSLICE_CHECK(!cluster_.is_null());
-  cluster_["status"] = {{"state", "ready"},
-                        {"desiredWorkerReplicas", workers},
-                        {"availableWorkerReplicas", workers},
-                        {"readyWorkerReplicas", workers},
-                        {"desiredTPU", std::to_string(4 * workers)}};
+  live_cluster()["status"] = {{"state", "ready"},
+                              {"desiredWorkerReplicas", workers},
+                              {"availableWorkerReplicas", workers},
+                              {"readyWorkerReplicas", workers},
+                              {"desiredTPU", std::to_string(4 * workers)}};
   replace_head();
 }
 
@@ -249,87 +226,87 @@ void World::set_workers(int available) {
 }
 
 void World::set_cluster_status(const Json& patch) {
-  cluster_["status"] = apply_merge_patch(cluster_.value("status", Json::object()), patch);
+  Json& cluster = live_cluster();
+  cluster["status"] = apply_merge_patch(cluster.value("status", Json::object()), patch);
 }
 
 void World::set_head_image(const std::string& image) {
-  cluster_["spec"]["headGroupSpec"]["template"]["spec"]["containers"][0]["image"] = image;
+  live_cluster()["spec"]["headGroupSpec"]["template"]["spec"]["containers"][0]["image"] = image;
 }
 
 void World::set_cluster_condition(const std::string& type, const std::string& status, const std::string& message) {
-  tpuslice::set_condition(cluster_["status"]["conditions"], {type, status, "Reason", message, 1}, now);
+  tpuslice::set_condition(live_cluster()["status"]["conditions"], {type, status, "Reason", message, 1}, now_);
 }
 
-void World::lose_head() { pods_.erase(status("rayClusterName") + "-head"); }
+void World::lose_head() { objects(kPods).erase(status("rayClusterName") + "-head"); }
 
 void World::replace_head() { add_head(fmt::format("10.0.0.{}", ++heads_)); }
 
 void World::delete_cluster() {
-  cluster_ = Json();
-  for (auto& [name, pod] : pods_) pod["metadata"]["deletionTimestamp"] = format_rfc3339(now);
+  objects(raycluster::kRayClusters).erase(status("rayClusterName"));
+  collect_garbage();
 }
 
 void World::end_submitter(const std::string& condition) {
-  submitter_["status"]["conditions"] = Json::array({{{"type", condition},
-                                                     {"status", "True"},
-                                                     {"reason", "BackoffLimitExceeded"},
-                                                     {"message", "it failed"},
-                                                     {"lastTransitionTime", format_rfc3339(now)}}});
+  objects(kJobs).at("train")["status"]["conditions"] = Json::array({{{"type", condition},
+                                                                     {"status", "True"},
+                                                                     {"reason", "BackoffLimitExceeded"},
+                                                                     {"message", "it failed"},
+                                                                     {"lastTransitionTime", format_rfc3339(now_)}}});
 }
 
 void World::add_submitter_pod(const std::string& name, const std::string& phase, const Json& state) {
   const Json status = {{"name", kSubmitterContainer}, {"state", state}};
-  submitter_pods_.push_back(
-      with_uid({{"apiVersion", "v1"},
-                {"kind", "Pod"},
-                {"metadata",
-                 {{"name", name},
-                  {"namespace", "default"},
-                  {"creationTimestamp", format_rfc3339(now)},
-                  {"labels", submitter_["spec"]["template"]["metadata"]["labels"]},
-                  {"ownerReferences", Json::array({Object(submitter_).as_controller().to_json()})}}},
-                {"status", {{"phase", phase}, {"containerStatuses", Json::array({status})}}}}));
+  add(kPods, {{"apiVersion", "v1"},
+              {"kind", "Pod"},
+              {"metadata",
+               {{"name", name},
+                {"namespace", "default"},
+                {"creationTimestamp", format_rfc3339(now_)},
+                {"labels", submitter().at("spec").at("template").at("metadata").at("labels")},
+                {"ownerReferences", Json::array({Object(submitter()).as_controller().to_json()})}}},
+              {"status", {{"phase", phase}, {"containerStatuses", Json::array({status})}}}});
 }
 
 void World::add_foreign_submitter() {
-  submitter_ = with_uid(
+  add(kJobs,
       {{"apiVersion", "batch/v1"}, {"kind", "Job"}, {"metadata", {{"name", "train"}, {"namespace", "default"}}}});
 }
 
 void World::add_foreign_cluster(const std::string& name) {
-  cluster_ = with_uid({{"apiVersion", "ray.io/v1"},
-                       {"kind", "RayCluster"},
-                       {"metadata", {{"name", name}, {"namespace", "default"}}},
-                       {"spec", a_rayjob()["spec"]["rayClusterSpec"]}});
+  add(raycluster::kRayClusters, {{"apiVersion", "ray.io/v1"},
+                                 {"kind", "RayCluster"},
+                                 {"metadata", {{"name", name}, {"namespace", "default"}}},
+                                 {"spec", a_rayjob()["spec"]["rayClusterSpec"]}});
 }
 
 void World::add_foreign_service() {
-  service_ = with_uid({{"apiVersion", "v1"},
-                       {"kind", "Service"},
-                       {"metadata", {{"name", "train-head-svc"}, {"namespace", "default"}}}});
+  add(kServices, {{"apiVersion", "v1"},
+                  {"kind", "Service"},
+                  {"metadata", {{"name", "train-head-svc"}, {"namespace", "default"}}}});
 }
 
 void World::end_sidecar(const std::string& reason, bool with_ray) {
-  Json& head = pods_.begin()->second;
+  Json& head = objects(kPods).begin()->second;
   const auto ended = [](const std::string& container, const std::string& why) {
     return Json{{"name", container}, {"state", {{"terminated", {{"reason", why}, {"exitCode", 1}}}}}};
   };
   head["status"]["containerStatuses"] = Json::array({ended(std::string(kSubmitterContainer), reason)});
   if (with_ray) {
     head["status"]["containerStatuses"].push_back(
-        ended(raycluster::RayClusterSpec::read(cluster_).head.ray_container(), "OOMKilled"));
+        ended(raycluster::RayClusterSpec::read(cluster()).head.ray_container(), "OOMKilled"));
   }
 }
 
 void World::patch_spec(const Json& patch) {
-  job_["spec"] = apply_merge_patch(job_["spec"], patch);
-  job_["metadata"]["generation"] = job_["metadata"]["generation"].get<int>() + 1;
+  Json& job = object().mutable_json();
+  job["spec"] = apply_merge_patch(job["spec"], patch);
+  job["metadata"]["generation"] = job["metadata"]["generation"].get<int>() + 1;
 }
 
 void World::delete_job() {
-  if (!job_["metadata"].contains("deletionTimestamp")) {
-    job_["metadata"]["deletionTimestamp"] = format_rfc3339(now);
-  }
+  Json& metadata = object().mutable_json()["metadata"];
+  if (!metadata.contains("deletionTimestamp")) metadata["deletionTimestamp"] = format_rfc3339(now_);
 }
 
 void World::restart_operator() {
@@ -337,13 +314,9 @@ void World::restart_operator() {
   answers_.clear();
 }
 
-bool World::gone() const {
-  return job_["metadata"].contains("deletionTimestamp") && array_at(job_, {"metadata", "finalizers"}).empty();
-}
+Json World::status() const { return plan::status_of(object()); }
 
-Json World::status() const { return plan::status_of(Object(job_)); }
-
-std::string World::status(std::string_view field) const { return string_at(job_, {"status", field}); }
+std::string World::status(std::string_view field) const { return string_at(job(), {"status", field}); }
 
 std::string World::state() const {
   std::string out = status("jobDeploymentStatus");
@@ -354,7 +327,7 @@ std::string World::state() const {
 }
 
 std::string World::condition(std::string_view type) const {
-  const Json* found = find_condition(array_at(job_, {"status", "conditions"}), type);
+  const Json* found = find_condition(array_at(job(), {"status", "conditions"}), type);
   if (found == nullptr) return "absent";
   return fmt::format("{} {}: {}", string_at(*found, {"status"}), string_at(*found, {"reason"}),
                      string_at(*found, {"message"}));

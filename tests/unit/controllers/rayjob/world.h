@@ -1,5 +1,5 @@
-// World: one RayJob, its children and its Ray cluster in memory. Applies plans as an API server would, and answers
-// their requests as the client for workloads does.
+// World: one RayJob, its children and its Ray cluster in memory. Answers the requests of plans as the client for
+// workloads does.
 #pragma once
 
 #include <map>
@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "api/base/clock.h"
-#include "controllers/plan/plan.h"
+#include "controllers/raycluster/rules/raycluster_labels.h"
 #include "controllers/rayjob/observed.h"
 #include "controllers/rayjob/rayjob_options.h"
+#include "tests/support/plan_world.h"
 
 namespace tpuslice::rayjob {
 
@@ -51,7 +51,7 @@ class FakeRay {
   [[nodiscard]] Response act(const plan::WorkloadRequest& request, Timestamp now);
 };
 
-class World {
+class World final : public plan::PlanWorld {
  public:
   explicit World(Json job);
 
@@ -75,10 +75,10 @@ class World {
   void lose_head();
   void replace_head();
   void delete_cluster();
-  void delete_pods() { pods_.clear(); }
+  void delete_pods() { objects(kPods).clear(); }
   /// "Complete" or "Failed".
   void end_submitter(const std::string& condition);
-  void delete_submitter() { submitter_ = Json(); }
+  void delete_submitter() { objects(kJobs).clear(); }
   /// A pod of the submitter whose container is in `state`.
   void add_submitter_pod(const std::string& name, const std::string& phase, const Json& state);
   /// Of another owner.
@@ -92,20 +92,20 @@ class World {
   /// A new operator has no answers.
   void restart_operator();
   void fail(std::string reason, std::string message, Timestamp time = {}) {
-    failure_ = {std::move(reason), std::move(message), time};
+    last_failure_ = plan::Failure{std::move(reason), std::move(message), time};
   }
 
-  [[nodiscard]] bool gone() const;
-  [[nodiscard]] const Json& job() const { return job_; }
+  [[nodiscard]] const Json& job() const { return object().json(); }
   [[nodiscard]] Json status() const;
   [[nodiscard]] std::string status(std::string_view field) const;
   /// "Initializing", "Running SUCCEEDED", "Failed AppFailed": deployment and job status, reason.
   [[nodiscard]] std::string state() const;
   /// "False ClusterPending: message"
   [[nodiscard]] std::string condition(std::string_view type) const;
-  [[nodiscard]] const Json& cluster() const { return cluster_; }
-  [[nodiscard]] const Json& submitter() const { return submitter_; }
-  [[nodiscard]] const Json& service() const { return service_; }
+  /// The cluster of the name in the status; null if there is none, as are the next two.
+  [[nodiscard]] const Json& cluster() const { return child(raycluster::kRayClusters, status("rayClusterName")); }
+  [[nodiscard]] const Json& submitter() const { return child(kJobs, "train"); }
+  [[nodiscard]] const Json& service() const { return child(kServices, "train-head-svc"); }
   [[nodiscard]] std::string job_id() const { return status("jobId"); }
   /// "POST /api/jobs/" as sent since the last call.
   std::vector<std::string> take_requests();
@@ -114,38 +114,29 @@ class World {
   [[nodiscard]] const std::set<std::string>& cluster_names() const { return cluster_names_; }
   /// Names of clusters created while pods of an earlier one existed; jobs submitted twice over HTTP.
   [[nodiscard]] const std::vector<std::string>& violations() const { return violations_; }
-  [[nodiscard]] std::size_t writes() const { return writes_; }
 
-  void advance(Duration by) { now += by; }
+  /// 2026-01-01T00:00:00Z at first.
+  [[nodiscard]] Timestamp now() const { return now_; }
+  void advance(Duration by) { now_ += by; }
 
-  Timestamp now;  ///< 2026-01-01T00:00:00Z at first.
   FakeRay ray;
   Options options;
 
  private:
-  void create(const plan::Action& action);
-  void patch(const plan::Action& action);
-  void remove(const plan::Action& action);
-  Json* object_of(const plan::Action& action);
-  Json with_uid(Json object);
+  void prepare(const ResourceType& type, Json& created) override;
+  /// The pods of deleted clusters terminate.
+  void collect_garbage();
+  [[nodiscard]] const Json& child(const ResourceType& type, const std::string& name) const;
+  [[nodiscard]] Json& live_cluster() { return objects(raycluster::kRayClusters).at(status("rayClusterName")); }
   void add_head(const std::string& address);
 
-  Json job_;
-  Json cluster_;
-  Json submitter_;
-  Json service_;
-  std::map<std::string, Json> pods_;
-  std::vector<Json> submitter_pods_;
   std::vector<plan::WorkloadRequest> requests_;
   std::map<std::string, std::shared_ptr<const plan::WorkloadAnswer>> answers_;
-  std::optional<plan::Failure> failure_;
   std::vector<std::string> sent_;
   std::vector<plan::EventIntent> events_;
   std::set<std::string> cluster_names_;
   std::vector<std::string> violations_;
-  std::size_t writes_ = 0;
   std::size_t taken_events_ = 0;
-  int next_uid_ = 1;
   int heads_ = 0;
 };
 

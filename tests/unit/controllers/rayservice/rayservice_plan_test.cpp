@@ -21,6 +21,12 @@ using plan::IsEmptyPlan;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::SizeIs;
+
+/// Name of the pending cluster in the status.
+std::string pending_of(const plan::Plan& plan) {
+  return string_at(plan.status->status, {"pendingServiceStatus", "rayClusterName"});
+}
 
 class RayServicePlan : public testing::Test {
  protected:
@@ -36,16 +42,15 @@ class RayServicePlan : public testing::Test {
 
 TEST_F(RayServicePlan, BeginsWithTheFinalizerAndACluster) {
   const plan::Plan plan = world_.plan();
-  ASSERT_EQ(plan.stages.size(), 2U);
-  EXPECT_EQ(plan.stages[0].actions[0].type, kRayServices);
-  EXPECT_EQ(plan.stages[1].actions[0].kind, plan::ActionKind::kCreate);
-  const Json cluster = plan.stages[1].actions[0].body.make().value();
+  const std::string creation = "create RayCluster " + pending_of(plan);
+  ASSERT_THAT(stages_of(plan), ElementsAre(ElementsAre("patch RayService llm"), ElementsAre(creation)));
+  const Json cluster = action_of(plan, creation).body.make().value();
   const Json& metadata = cluster["metadata"];
+  EXPECT_EQ(metadata["name"], pending_of(plan));
   EXPECT_EQ(metadata["labels"]["ray.io/originated-from-crd"], "RayService");
   EXPECT_EQ(metadata["labels"]["ray.io/originated-from-cr-name"], "llm");
   EXPECT_EQ(metadata["annotations"]["ray.io/num-worker-groups"], "1");
   EXPECT_EQ(cluster["spec"], world_.config());
-  EXPECT_EQ(string_at(plan.status->status, {"pendingServiceStatus", "rayClusterName"}), metadata["name"]);
 }
 
 TEST_F(RayServicePlan, AnIdleServiceIsNotWritten) {
@@ -182,18 +187,16 @@ TEST_F(RayServicePlan, AFailedCreationIsTriedAgainLater) {
   seen.last_failure = plan::Failure{std::string(kFailedRayCluster), "exceeded quota"};
   seen.last_failure->time = seen.now - std::chrono::seconds(10);
   const plan::Plan waits = plan_rayservice(seen, {}).value();
-  EXPECT_THAT(waits, plan::Creates(raycluster::kRayClusters, {}));
+  EXPECT_THAT(writes_of(waits, "create RayCluster"), IsEmpty());
   EXPECT_TRUE(waits.keeps_failure);
   EXPECT_EQ(waits.requeue_after, Duration(plan::kRefusalRetry - std::chrono::seconds(10)));
   seen.last_failure->time = seen.now - plan::kRefusalRetry;
-  EXPECT_EQ(
-      plan::names_of(plan_rayservice(seen, {}).value(), plan::ActionKind::kCreate, raycluster::kRayClusters).size(),
-      1U);
+  EXPECT_THAT(writes_of(plan_rayservice(seen, {}).value(), "create RayCluster"), SizeIs(1));
 }
 
 TEST_F(RayServicePlan, EventsAreThoseOfTheActions) {
   const plan::Plan plan = world_.plan();
-  const plan::Action& creation = plan.stages.at(1).actions.at(0);
+  const plan::Action creation = action_of(plan, "create RayCluster " + pending_of(plan));
   ASSERT_NE(creation.events, nullptr);
   ASSERT_EQ(creation.events->on_success.size(), 1U);
   EXPECT_EQ(creation.events->on_success[0].reason, "CreatedRayCluster");

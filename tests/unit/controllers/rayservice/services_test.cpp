@@ -13,7 +13,10 @@
 namespace tpuslice::rayservice {
 namespace {
 
+using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
 
 class RayServiceServices : public testing::Test {
  protected:
@@ -76,13 +79,13 @@ TEST_F(RayServiceServices, AreWrittenIfAnotherClusterIsRefused) {
   RayServiceObserved seen = world_.observed();
   seen.last_failure = {std::string(kFailedRayCluster), "exceeded quota", seen.now};
   const plan::Plan waiting = plan_rayservice(seen, world_.options).value();
-  EXPECT_THAT(waiting, plan::Creates(raycluster::kRayClusters, {}));
-  EXPECT_THAT(waiting, plan::Patches(kServices, {"llm-serve-svc"}));
+  EXPECT_THAT(writes_of(waiting, "create RayCluster"), IsEmpty());
+  EXPECT_THAT(writes_of(waiting, "patch Service"), ElementsAre("patch Service llm-serve-svc"));
   EXPECT_TRUE(waiting.keeps_failure) << "its requests are sent, and the failure stays in the status";
   EXPECT_EQ(waiting.requeue_after, plan::kRefusalRetry);
   seen.last_failure->time -= plan::kRefusalRetry;
   const plan::Plan retried = plan_rayservice(seen, world_.options).value();
-  EXPECT_EQ(plan::names_of(retried, plan::ActionKind::kCreate, raycluster::kRayClusters).size(), 1U);
+  EXPECT_THAT(writes_of(retried, "create RayCluster"), SizeIs(1));
   for (const plan::Stage& stage : retried.stages) {
     EXPECT_EQ(stage.continue_on_failure, stage.actions.front().kind == plan::ActionKind::kCreate);
   }

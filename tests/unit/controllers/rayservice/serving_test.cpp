@@ -65,7 +65,8 @@ TEST_F(ServeConfigOfCluster, IsRecordedBeforeItIsSent) {
   ASSERT_NE(put, plan.requests.end());
   EXPECT_EQ(put->attempt, 1);
   ASSERT_THAT(plan.stages, SizeIs(1));
-  EXPECT_THAT(plan.stages[0].actions[0].body.make().value().dump(), HasSubstr(".1.sent"));
+  EXPECT_THAT(action_of(plan, "patch RayCluster " + world_.clusters().begin()->first).body.make().value().dump(),
+              HasSubstr(".1.sent"));
 }
 
 TEST_F(ServeConfigOfCluster, ThatWasAcceptedIsNotSentAgainByAnotherOperator) {

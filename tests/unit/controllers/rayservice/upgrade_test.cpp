@@ -13,6 +13,7 @@ namespace {
 
 using plan::HasEvent;
 using testing::Contains;
+using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
@@ -65,7 +66,7 @@ TEST_F(RayServiceUpgrade, AnotherConfigMakesAPendingClusterThatTakesOverWhenItSe
   const plan::Plan plan = world_.reconcile();
   const std::string second = world_.pending();
   ASSERT_NE(second, "");
-  EXPECT_THAT(plan, plan::Creates(raycluster::kRayClusters, {second}));
+  EXPECT_THAT(writes_of(plan, "create RayCluster"), ElementsAre("create RayCluster " + second));
   EXPECT_THAT(plan, HasEvent("CreatedRayCluster"));
   EXPECT_EQ(world_.condition(kUpgradeInProgress), "True: BothActivePendingClustersExist");
   EXPECT_EQ(world_.active(), first_);
@@ -123,7 +124,7 @@ TEST_F(RayServiceUpgrade, AnEditDuringAnUpgradeReplacesThePendingCluster) {
   set_image("third");
   const plan::Plan plan = world_.reconcile();
   EXPECT_NE(world_.pending(), second);
-  EXPECT_THAT(plan, plan::Deletes(raycluster::kRayClusters, {second}));
+  EXPECT_THAT(writes_of(plan, "delete RayCluster"), ElementsAre("delete RayCluster " + second));
   EXPECT_EQ(world_.active(), first_);
 }
 
@@ -134,7 +135,7 @@ TEST_F(RayServiceUpgrade, ARevertedEditGivesThePendingClusterUp) {
   const std::string second = world_.pending();
   world_.advance();
   world_.config() = before;
-  EXPECT_THAT(world_.reconcile(), plan::Deletes(raycluster::kRayClusters, {second}));
+  EXPECT_THAT(writes_of(world_.reconcile(), "delete RayCluster"), ElementsAre("delete RayCluster " + second));
   EXPECT_EQ(world_.pending(), "");
   EXPECT_EQ(world_.active(), first_);
   EXPECT_EQ(world_.condition(kUpgradeInProgress), "False: NoPendingCluster");

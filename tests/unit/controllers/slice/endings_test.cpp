@@ -7,6 +7,7 @@
 
 #include "controllers/slice/slice_plan.h"
 #include "controllers/slice/slice_state.h"
+#include "tests/support/plan_matchers.h"
 #include "tests/unit/controllers/slice/slices.h"
 #include "tpu/labels.h"
 
@@ -15,22 +16,24 @@ namespace {
 
 using namespace std::chrono_literals;
 using ::testing::Contains;
+using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::SizeIs;
+using ::testing::StartsWith;
 
 SliceObserved view_of(const SliceBuilder& slice, Duration now) { return {slice.key(), slice.pods(), {}, after(now)}; }
 
 plan::Plan planned(const SliceBuilder& slice, Duration now) { return plan_slice(view_of(slice, now), {}); }
 
-/// "train-0 waiting=..." of each annotation that the plan writes; "delete train-0".
+/// "train-0 waiting=..." of each annotation that the plan writes; "delete Pod train-0".
 std::vector<std::string> ending_writes_of(const plan::Plan& plan) {
   std::vector<std::string> out;
   for (const plan::Stage& stage : plan.stages) {
     for (const plan::Action& action : stage.actions) {
-      if (action.kind == plan::ActionKind::kDelete) out.push_back("delete " + action.key.name);
+      if (action.kind == plan::ActionKind::kDelete) out.push_back(write_of(action));
       if (action.kind == plan::ActionKind::kDelete || action.subresource == "status") continue;
       const Json body = *action.body.make();
       if (body.contains("spec")) {
@@ -145,7 +148,7 @@ TEST(PlacedSlice, IsTornDownIfOnePodNeedsAnotherDomain) {
                                  .host(0, refused_with(kNoCpu))
                                  .host(1, refused_with(kNoChips));
   EXPECT_EQ(planned(slice, 2min - 1s).requeue_after, Duration(1s));
-  EXPECT_THAT(ending_writes_of(planned(slice, 2min)), ElementsAre("delete train-0", "delete train-1"));
+  EXPECT_THAT(ending_writes_of(planned(slice, 2min)), ElementsAre("delete Pod train-0", "delete Pod train-1"));
 }
 
 TEST(PlacedSlice, IsNeverTornDownWithoutASchedulingTimeout) {
@@ -208,7 +211,7 @@ TEST(HostByHost, IsTornDownOnceWhenAHostIsLostAfterThat) {
   SliceObserved seen = view_of(a_stateful_slice(), 1h);
   apply_plan(plan_slice(seen, {}), seen.pods);
   seen.pods[2] = with(seen.pods[2], [](PodView& pod) { pod.deletion = after(1h); });
-  EXPECT_THAT(ending_writes_of(plan_slice(seen, {})), ElementsAre("delete train-0", "delete train-1"));
+  EXPECT_THAT(ending_writes_of(plan_slice(seen, {})), ElementsAre("delete Pod train-0", "delete Pod train-1"));
   apply_plan(plan_slice(seen, {}), seen.pods);
   EXPECT_TRUE(plan_slice(seen, {}).empty());
 }
@@ -219,7 +222,7 @@ TEST(HostByHost, IsTornDownIfTheOperatorStoppedWhileItCompletedIt) {
   half.stages.at(0).actions.resize(1);
   apply_plan(half, seen.pods);
   seen.pods[2] = with(seen.pods[2], [](PodView& pod) { pod.phase = PodPhase::kFailed; });
-  EXPECT_THAT(ending_writes_of(plan_slice(seen, {})), ElementsAre("delete train-0", "delete train-1"));
+  EXPECT_THAT(ending_writes_of(plan_slice(seen, {})), ElementsAre("delete Pod train-0", "delete Pod train-1"));
 }
 
 TEST(HostByHost, KeepsAnOpenSliceWhoseHostIsReplacedInTime) {
@@ -242,17 +245,16 @@ TEST(SliceStart, IsTogetherForAnUnknownValue) {
 
 TEST(DisruptionTarget, IsSetOnEachPodThatIsDeletedBeforeIt) {
   const plan::Plan plan = planned(a_slice("train").hosts(4).runs_in("pool-a").fails(1).gated(3), 1h);
-  ASSERT_THAT(plan.stages, SizeIs(2));
-  ASSERT_THAT(plan.stages[0].actions, SizeIs(2));
-  ASSERT_THAT(plan.stages[1].actions, SizeIs(2));
-  for (std::size_t i = 0; i < 2; ++i) {
-    const plan::Action& condition = plan.stages[0].actions[i];
-    EXPECT_EQ(condition.key, plan.stages[1].actions[i].key);
-    EXPECT_EQ(condition.preconditions.uid, plan.stages[1].actions[i].preconditions.uid);
+  ASSERT_THAT(stages_of(plan), ElementsAre(ElementsAre("patch Pod train-0 status", "patch Pod train-2 status"),
+                                           ElementsAre("delete Pod train-0", "delete Pod train-2")));
+  for (const std::string pod : {"train-0", "train-2"}) {
+    const plan::Action condition = action_of(plan, "patch Pod " + pod + " status");
+    const plan::Action deletion = action_of(plan, "delete Pod " + pod);
+    EXPECT_EQ(condition.key, deletion.key);
+    EXPECT_EQ(condition.preconditions.uid, deletion.preconditions.uid);
     EXPECT_EQ(condition.preconditions.resource_version, "") << "a changed pod is deleted, too";
     EXPECT_TRUE(condition.best_effort);
     EXPECT_TRUE(condition.strategic) << "a merge patch would replace all conditions";
-    EXPECT_EQ(condition.subresource, "status");
     EXPECT_EQ(condition.body.make()->at("status").at("conditions").at(0).at("message"), "pod train-1 failed");
   }
   EXPECT_FALSE(plan.stages[0].continue_on_failure) << "only its best-effort actions may fail";
@@ -262,8 +264,7 @@ TEST(DisruptionTarget, IsNotSetOnALostPodThatIsDeletedAnyway) {
   SliceObserved seen = view_of(a_slice("train").runs_in("pool-a").terminating(0).terminating(1), 1h);
   for (const NodePtr& node : a_pool("pool-a").each(not_ready).nodes()) seen.nodes.emplace(node->key.name, node);
   const plan::Plan plan = plan_slice(seen, {});
-  ASSERT_THAT(plan.stages, SizeIs(1));
-  for (const plan::Action& action : plan.stages[0].actions) EXPECT_EQ(action.kind, plan::ActionKind::kDelete);
+  EXPECT_THAT(stages_of(plan), ElementsAre(Each(StartsWith("delete Pod "))));
 }
 
 }  // namespace

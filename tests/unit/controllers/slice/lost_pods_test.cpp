@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "controllers/slice/slice_plan.h"
+#include "tests/support/plan_matchers.h"
 #include "tests/unit/controllers/slice/slices.h"
 
 namespace tpuslice::slice {
@@ -10,6 +11,7 @@ namespace {
 
 using namespace std::chrono_literals;
 using plan::Plan;
+using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
@@ -30,11 +32,8 @@ SliceObserved terminating_slice(Duration now) {
 
 TEST(LostPod, IsForceDeletedFiveMinutesAfterItsDeletionWasDue) {
   const Plan plan = plan_slice(terminating_slice(400s), kOptions);
-  ASSERT_THAT(plan.stages, SizeIs(1));
-  ASSERT_THAT(plan.stages[0].actions, SizeIs(1));
-  const plan::Action& action = plan.stages[0].actions[0];
-  EXPECT_EQ(action.kind, plan::ActionKind::kDelete);
-  EXPECT_EQ(action.key.name, "train-1") << "the node of the other pod is Ready";
+  ASSERT_THAT(writes_of(plan), ElementsAre("delete Pod train-1")) << "the node of the other pod is Ready";
+  const plan::Action action = action_of(plan, "delete Pod train-1");
   EXPECT_EQ(action.preconditions.uid, "uid-of-train-1");
   EXPECT_EQ(action.grace_seconds, 0);
   EXPECT_THAT(plan.events, IsEmpty());

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -34,7 +33,7 @@ class Refusals {
  public:
   explicit Refusals(PlacementScene scene) : scene_(std::move(scene)) {}
 
-  /// Plans the accelerator and sends what is due, as the controller does. Returns what was sent: "patch old-0".
+  /// Plans the accelerator and sends what is due, as the controller does. Returns what was sent: "patch Pod old-0".
   std::vector<std::string> place(Duration now, const PlacementOptions& options = {}) {
     scene_.now = after(now);
     scene_.failed_writes = std::make_shared<const plan::FailedWrites>(writes_);
@@ -82,12 +81,7 @@ class Refusals {
     for (const plan::Stage& stage : plan.stages) {
       for (const plan::Action& action : stage.actions) {
         const bool status = action.subresource == "status";
-        sent.push_back(fmt::format("{} {}",
-                                   action.kind == plan::ActionKind::kDelete   ? "delete"
-                                   : action.kind == plan::ActionKind::kCreate ? "create"
-                                   : status                                   ? "status"
-                                                                              : "patch",
-                                   action.key.name));
+        sent.push_back(write_of(action));
         const auto error = errors_.find(action.key.name);
         const bool refused = action.kind == plan::ActionKind::kPatch &&
                              (status ? status_errors_.contains(action.key.name) : error != errors_.end());
@@ -119,8 +113,8 @@ Refusals old_and_young() {
 TEST(RefusedSlice, LeavesItsDomainToTheNextOneAndSaysWhy) {
   Refusals api = old_and_young();
   api.refuse("old-0");
-  EXPECT_THAT(api.place(10s), ElementsAre("patch old-0", "patch young-0")) << "and a waiting reason";
-  EXPECT_THAT(api.place(10s), ElementsAre("patch young-0", "status old-0"));
+  EXPECT_THAT(api.place(10s), ElementsAre("patch Pod old-0", "patch Pod young-0")) << "and a waiting reason";
+  EXPECT_THAT(api.place(10s), ElementsAre("patch Pod young-0", "patch Pod old-0 status"));
   EXPECT_EQ(
       api.last_plan().reason,
       "slice young of 2 hosts is placed in node pool pool-a; slice old waits: its pods cannot be changed: policy x "
@@ -138,12 +132,12 @@ TEST(RefusedSlice, IsTriedAgainLessAndLessOften) {
   int releases = 0;
   int others = 0;
   for (Duration now = 10s; now < 10s + 10min; now += 50ms) {
-    for (const std::string& sent : api.place(now)) ++(sent == "patch old-0" ? releases : others);
+    for (const std::string& sent : api.place(now)) ++(sent == "patch Pod old-0" ? releases : others);
   }
   EXPECT_EQ(releases, 10) << "after 0, 1, 3, 7, 15, 31, 63, 127, 255 and 511 s";
   EXPECT_EQ(others, 1) << "the reason";
   api.allow();
-  EXPECT_THAT(api.place(10s + 15min), ElementsAre("patch old-0"));
+  EXPECT_THAT(api.place(10s + 15min), ElementsAre("patch Pod old-0"));
   EXPECT_TRUE(api.writes().empty());
   EXPECT_EQ(api.reason_on("old-0"), "");
 }
@@ -176,8 +170,8 @@ TEST(RefusedSlice, WhoseReasonIsRefusedTooBacksOffWithOneEventForEachAttempt) {
 TEST(WaitingSlice, WhoseReasonIsRefusedGetsItThroughTheStatus) {
   Refusals api(observed({}, {a_slice("old")}, 10s));
   api.refuse("old-0");
-  EXPECT_THAT(api.place(10s), ElementsAre("patch old-0"));
-  EXPECT_THAT(api.place(10s), ElementsAre("status old-0"));
+  EXPECT_THAT(api.place(10s), ElementsAre("patch Pod old-0"));
+  EXPECT_THAT(api.place(10s), ElementsAre("patch Pod old-0 status"));
   EXPECT_EQ(api.reason_on("old-0"), "no node pool matches the pods' node selector and affinity");
   EXPECT_THAT(api.place(10s), IsEmpty());
 }
@@ -187,7 +181,7 @@ TEST(RefusedSlice, ThatChangesAllTheTimeLeavesItsDomain) {
   api.refuse("old-0", kChanged);
   std::vector<std::string> sent;
   Duration now = 10s;
-  for (; now < 13s && std::ranges::count(sent, "patch young-0") == 0; now += 50ms) {
+  for (; now < 13s && std::ranges::count(sent, "patch Pod young-0") == 0; now += 50ms) {
     // It changes before each attempt.
     for (PodPtr& pod : api.scene().pods) {
       if (pod->key.name == "old-0") pod = with(pod, [](PodView& changed) { changed.resource_version += "t"; });
@@ -195,7 +189,7 @@ TEST(RefusedSlice, ThatChangesAllTheTimeLeavesItsDomain) {
     sent = api.place(now);
     if (api.last_plan().reason.starts_with("slice old")) sent.clear();  // A waiting reason of young.
   }
-  EXPECT_THAT(sent, ElementsAre("patch young-0", "patch old-0")) << "at " << now / 1ms << " ms";
+  EXPECT_THAT(sent, ElementsAre("patch Pod young-0", "patch Pod old-0")) << "at " << now / 1ms << " ms";
   EXPECT_THAT(api.last_plan().reason, HasSubstr("slice old waits: its pods cannot be changed: pods default/old-0 has "
                                                 "changed; find out what changes them all the time, "));
 }
@@ -208,7 +202,7 @@ TEST(RefusedSlice, KeepsItsPlaceInTheQueueAfterAFewConflicts) {
     EXPECT_THAT(api.last_plan().reason, StartsWith("slice old of 2 hosts is placed")) << now / 1ms;
   }
   api.allow();
-  EXPECT_THAT(api.place(11s), ElementsAre("patch old-0"));
+  EXPECT_THAT(api.place(11s), ElementsAre("patch Pod old-0"));
 }
 
 TEST(RefusedSlice, HoldsBackThoseThatStartTogetherWithIt) {
@@ -218,9 +212,9 @@ TEST(RefusedSlice, HoldsBackThoseThatStartTogetherWithIt) {
   // The plan that meets the refusal releases both.
   api.scene().now = after(10s);
   plan::Plan first = plan_placement(api.scene(), {});
-  api.writes().record_failure(first.stages[0].actions[0], kDenied, after(10s));
+  api.writes().record_failure(action_of(first, "patch Pod g-1-0"), kDenied, after(10s));
   const std::vector<std::string> sent = api.place(10s);
-  EXPECT_THAT(sent, ElementsAre("patch young-0", "status g-1-0", "patch g-2-0"));
+  EXPECT_THAT(sent, ElementsAre("patch Pod young-0", "patch Pod g-1-0 status", "patch Pod g-2-0"));
   EXPECT_THAT(api.reason_on("g-1-0"), StartsWith("its pods cannot be changed: "));
   EXPECT_THAT(api.reason_on("g-2-0"),
               StartsWith("slice g-1, which starts together with it, cannot start: its pods cannot be changed: "));
@@ -233,7 +227,7 @@ TEST(RefusedSlice, AsksForNoNodes) {
   api.refuse("old-0");
   api.place(10s, options);
   api.scene().pods.push_back(a_scout("old"));
-  EXPECT_THAT(api.place(10s, options), ElementsAre("delete " + a_scout("old")->key.name, "status old-0"));
+  EXPECT_THAT(api.place(10s, options), ElementsAre("delete Pod " + a_scout("old")->key.name, "patch Pod old-0 status"));
 }
 
 TEST(RefusedSlice, PreemptsNoOtherUntilItHasStarted) {
@@ -271,14 +265,14 @@ Refusals half_placed() { return Refusals(observed({a_pool("pool-a").size(4)}, {h
 TEST(HalfPlacedSlice, ReleasesItsOtherHostsIfOneIsRefused) {
   Refusals api = half_placed();
   api.refuse("half-1");
-  EXPECT_THAT(api.plan_one(half(), 10s), ElementsAre("patch half-1", "patch half-2", "patch half-3"));
+  EXPECT_THAT(api.plan_one(half(), 10s), ElementsAre("patch Pod half-1", "patch Pod half-2", "patch Pod half-3"));
   EXPECT_EQ(api.last_plan().stages.at(0).independent, true);
-  EXPECT_THAT(api.plan_one(half(), 20s), ElementsAre("patch half-1", "patch half-0")) << "the reason";
+  EXPECT_THAT(api.plan_one(half(), 20s), ElementsAre("patch Pod half-1", "patch Pod half-0")) << "the reason";
   EXPECT_EQ(api.reason_on("half-0"), "pod half-1 cannot be changed: policy x denied request: no updates");
   EXPECT_THAT(api.plan_one(half(), 20s), IsEmpty());
   api.allow();
-  EXPECT_THAT(api.plan_one(half(), 30s), ElementsAre("patch half-1"));
-  EXPECT_THAT(api.plan_one(half(), 30s), ElementsAre("patch half-0")) << "the reason is removed";
+  EXPECT_THAT(api.plan_one(half(), 30s), ElementsAre("patch Pod half-1"));
+  EXPECT_THAT(api.plan_one(half(), 30s), ElementsAre("patch Pod half-0")) << "the reason is removed";
   EXPECT_EQ(api.reason_on("half-0"), "");
 }
 
@@ -287,9 +281,10 @@ TEST(HalfPlacedSlice, IsTornDownAfterTwoMinutesAndWaits) {
   api.refuse("half-3");
   Duration now = 10s;
   for (; now < 10s + 2min; now += 500ms) {
-    EXPECT_THAT(api.plan_one(half(), now), Not(::testing::Contains("delete half-0"))) << now / 1ms;
+    EXPECT_THAT(api.plan_one(half(), now), Not(::testing::Contains("delete Pod half-0"))) << now / 1ms;
   }
-  EXPECT_THAT(api.plan_one(half(), now), ::testing::IsSupersetOf({"delete half-0", "delete half-1", "delete half-2"}));
+  EXPECT_THAT(api.plan_one(half(), now),
+              ::testing::IsSupersetOf({"delete Pod half-0", "delete Pod half-1", "delete Pod half-2"}));
   EXPECT_EQ(events_of(api.last_plan()).at(0).message,
             "Slice half is torn down, 3 of its 4 pods are deleted: pod half-3 cannot be changed: policy x denied "
             "request: no updates");
@@ -304,13 +299,13 @@ TEST(HalfPlacedSlice, HasTheWholeTimeAgainAfterItWasPlacedAgain) {
   Refusals api(observed({a_pool("pool-a").size(4)}, {a_slice("half").hosts(4).placed_in("pool-a", 1h).gated(3)}, 10s));
   api.refuse("half-3");
   api.writes().record_failure(release_pod(*half().pod(3), {}), kDenied, after(10s));
-  EXPECT_THAT(api.plan_one(half(), 1h + 1s), ElementsAre("patch half-3"));
-  EXPECT_THAT(api.plan_one(half(), 1h + 2min), ::testing::Contains("delete half-0"));
+  EXPECT_THAT(api.plan_one(half(), 1h + 1s), ElementsAre("patch Pod half-3"));
+  EXPECT_THAT(api.plan_one(half(), 1h + 2min), ::testing::Contains("delete Pod half-0"));
 }
 
 TEST(HalfPlacedSlice, IsNotTornDownWithoutARefusal) {
   Refusals api = half_placed();
-  EXPECT_THAT(api.plan_one(half(), 1h), ElementsAre("patch half-1", "patch half-2", "patch half-3"))
+  EXPECT_THAT(api.plan_one(half(), 1h), ElementsAre("patch Pod half-1", "patch Pod half-2", "patch Pod half-3"))
       << "the operator was away for an hour";
 }
 

@@ -17,7 +17,6 @@ namespace tpuslice::slice {
 namespace {
 
 using namespace std::chrono_literals;
-using plan::ActionKind;
 using plan::Plan;
 using ::testing::ElementsAre;
 using ::testing::SizeIs;
@@ -36,18 +35,6 @@ SliceObserved seen_of(const SliceBuilder& slice, const PoolBuilder& pool, Durati
 
 Plan plan_of(const SliceBuilder& slice, Duration now = {}, const PoolBuilder& pool = a_pool("pool-a").size(4)) {
   return plan_slice(seen_of(slice, pool, now), kShortTimeout);
-}
-
-/// "delete train-0" of each action, without the condition that each pod gets before.
-std::vector<std::string> actions(const Plan& plan) {
-  std::vector<std::string> out;
-  for (const plan::Stage& stage : plan.stages) {
-    for (const plan::Action& action : stage.actions) {
-      if (action.subresource == "status") continue;
-      out.push_back(fmt::format("{} {}", action.kind == ActionKind::kDelete ? "delete" : "patch", action.key.name));
-    }
-  }
-  return out;
 }
 
 bool is_empty(const Plan& plan) { return plan.empty() && plan.reason.empty() && plan.measurements.empty(); }
@@ -82,8 +69,8 @@ TEST(SlicePlan, BindsEachHostToTheNodeRecordedOnHostZero) {
   SliceObserved seen = seen_of(a_slice("train").hosts(3), a_pool("pool-a").size(3), 9s);
   apply_plan(plan_placement(observed({a_pool("pool-a").size(3)}, {a_slice("train").hosts(3)}), {}), seen.pods);
   const Plan plan = plan_slice(seen, kShortTimeout);
-  ASSERT_THAT(actions(plan), ElementsAre("patch train-1", "patch train-2"));
-  const Json patch = *plan.stages[0].actions[1].body.make();
+  ASSERT_THAT(writes_of(plan), ElementsAre("patch Pod train-1", "patch Pod train-2"));
+  const Json patch = *action_of(plan, "patch Pod train-2").body.make();
   EXPECT_EQ(*find_path(patch, {"spec", "affinity", "nodeAffinity"}), Json::parse(R"(
     {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [
       {"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["pool-a-2"]}]}]}})"));
@@ -92,15 +79,14 @@ TEST(SlicePlan, BindsEachHostToTheNodeRecordedOnHostZero) {
 
 TEST(SlicePlan, ReleasesAllHostsInOneStage) {
   const Plan plan = plan_of(begun());
-  EXPECT_THAT(plan.stages, SizeIs(1));
-  EXPECT_THAT(actions(plan), ElementsAre("patch train-1", "patch train-2", "patch train-3"));
+  EXPECT_THAT(stages_of(plan), ElementsAre(ElementsAre("patch Pod train-1", "patch Pod train-2", "patch Pod train-3")));
   EXPECT_EQ(plan.reason, "3 other pods of slice train are released to pool-a");
 }
 
 TEST(SlicePlan, ContinuesAnInterruptedPlacement) {
-  EXPECT_THAT(actions(plan_of(in_pool_a().gated(2))), ElementsAre("patch train-2"));
-  EXPECT_THAT(actions(plan_of(in_pool_a().gated(0).gated(2))), ElementsAre("patch train-0", "patch train-2"));
-  EXPECT_THAT(actions(plan_of(in_pool_a().succeeds(0).gated(3))), ElementsAre("patch train-3"));
+  EXPECT_THAT(writes_of(plan_of(in_pool_a().gated(2))), ElementsAre("patch Pod train-2"));
+  EXPECT_THAT(writes_of(plan_of(in_pool_a().gated(0).gated(2))), ElementsAre("patch Pod train-0", "patch Pod train-2"));
+  EXPECT_THAT(writes_of(plan_of(in_pool_a().succeeds(0).gated(3))), ElementsAre("patch Pod train-3"));
 }
 
 TEST(SlicePlan, IsEmptyOnceAllHostsAreReleased) {
@@ -112,14 +98,14 @@ TEST(SlicePlan, IsEmptyOnceAllHostsAreReleased) {
 TEST(SlicePlan, KeepsOtherGates) {
   const auto held = [](PodView& pod) { pod.scheduling.edit().gates.push_back("example.com/quota"); };
   const Plan plan = plan_of(begun().host(2, held));
-  const Json patch = *plan.stages.at(0).actions.at(1).body.make();
+  const Json patch = *action_of(plan, "patch Pod train-2").body.make();
   EXPECT_EQ(patch["spec"]["schedulingGates"], Json::parse(R"([{"name": "example.com/quota"}])"));
 }
 
 TEST(SlicePlan, ReleasesCompanionsWithoutADomain) {
   const Plan plan = plan_of(in_pool_a().companion("driver"));
-  ASSERT_THAT(actions(plan), ElementsAre("patch driver"));
-  const Json patch = *plan.stages[0].actions[0].body.make();
+  ASSERT_THAT(writes_of(plan), ElementsAre("patch Pod driver"));
+  const Json patch = *action_of(plan, "patch Pod driver").body.make();
   EXPECT_EQ(patch["spec"], Json({{"schedulingGates", Json::array()}}));
   EXPECT_EQ(string_at(patch, {"metadata", "annotations", tpu::kSliceMembers}),
             members_of(a_slice("train").hosts(4).slice()));
@@ -128,14 +114,14 @@ TEST(SlicePlan, ReleasesCompanionsWithoutADomain) {
 TEST(SlicePlan, ReleasesTheOtherHostsWithoutADomainLikeHostZero) {
   const Plan plan = plan_of(a_slice("train").placed_in("").gated(1));
   EXPECT_EQ(plan.reason, "1 other pod of slice train is released without a domain");
-  EXPECT_FALSE(plan.stages.at(0).actions.at(0).body.make()->at("spec").contains("nodeSelector"));
+  EXPECT_FALSE(action_of(plan, "patch Pod train-1").body.make()->at("spec").contains("nodeSelector"));
 }
 
 TEST(SlicePlan, ReleasesLaterHostsOfAnOpenSlice) {
   const SliceBuilder open = a_slice("train").hosts(4).runs_in("pool-a").record("open").without(2).without(3).gated(1);
   const Plan plan = plan_of(open);
-  ASSERT_THAT(actions(plan), ElementsAre("patch train-1"));
-  const Json patch = *plan.stages[0].actions[0].body.make();
+  ASSERT_THAT(writes_of(plan), ElementsAre("patch Pod train-1"));
+  const Json patch = *action_of(plan, "patch Pod train-1").body.make();
   EXPECT_EQ(string_at(patch, {"metadata", "annotations", tpu::kSliceMembers}), "open");
   EXPECT_EQ(string_at(patch, {"spec", "nodeSelector", kGkePool}), "pool-a");
 }
@@ -145,7 +131,7 @@ TEST(SlicePlan, ReleasesLaterHostsOfAnOpenSlice) {
 struct TornDownCase {
   const char* name;
   SliceBuilder slice;
-  std::vector<std::string> deletes;
+  std::vector<std::string> writes;
   const char* message;
   const char* reason;
 };
@@ -164,7 +150,7 @@ class TornDownSlice : public ::testing::TestWithParam<TornDownCase> {
 
 TEST_P(TornDownSlice, LosesAllStartedHosts) {
   const Plan plan = plan_slice(seen(), kShortTimeout);
-  EXPECT_THAT(actions(plan), ::testing::ElementsAreArray(GetParam().deletes));
+  EXPECT_THAT(writes_of(plan), ::testing::ElementsAreArray(GetParam().writes));
   EXPECT_EQ(plan.reason, std::string("slice train is torn down: ") + GetParam().message);
   EXPECT_THAT(plan, plan::CountsOnly(kCounters));
   const std::vector<plan::Measurement> counts = measurements_of(plan);
@@ -179,9 +165,11 @@ TEST_P(TornDownSlice, IsTornDownOnce) {
   EXPECT_TRUE(is_empty(plan)) << plan::to_json(plan).dump(2);
 }
 
+/// All these hosts get their condition, then they are deleted.
 std::vector<std::string> deletes_of(std::initializer_list<int> hosts) {
   std::vector<std::string> out;
-  for (const int host : hosts) out.push_back(fmt::format("delete train-{}", host));
+  for (const int host : hosts) out.push_back(fmt::format("patch Pod train-{} status", host));
+  for (const int host : hosts) out.push_back(fmt::format("delete Pod train-{}", host));
   return out;
 }
 
@@ -269,7 +257,7 @@ TEST(TearDown, DeletesByUidAndSendsOneEventForAllPods) {
 
 TEST(TearDown, KeepsAGatedReplacement) {
   const Plan plan = plan_of(in_pool_a().replaced(1).replaced(3));
-  EXPECT_THAT(actions(plan), ElementsAre("delete train-0", "delete train-2"));
+  EXPECT_THAT(writes_of(plan), ::testing::ElementsAreArray(deletes_of({0, 2})));
 }
 
 // Time.
@@ -283,7 +271,7 @@ TEST(SliceNodes, AreNotLostBeforeTheTimeout) {
   const Plan before = plan_of(in_pool_a(), 49s, pool);
   EXPECT_TRUE(is_empty(before));
   EXPECT_EQ(before.requeue_after, Duration(1s));
-  EXPECT_THAT(actions(plan_of(in_pool_a(), 50s, pool)), SizeIs(4));
+  EXPECT_THAT(writes_of(plan_of(in_pool_a(), 50s, pool), "delete Pod"), SizeIs(4));
 }
 
 TEST(SliceNodes, UseTheTimeoutOfTheOptions) {
@@ -323,9 +311,9 @@ TEST(SliceScheduling, HasNoTimeoutBeforeTheFirstAttempt) {
 TEST(SliceScheduling, TimesOut) {
   const SliceBuilder slice = refused(a_slice("train").hosts(4).runs_in("pool-a", 10s), {3});
   const Plan before = plan_of(slice, 129s);
-  EXPECT_THAT(actions(before), ElementsAre("patch train-3")) << "its waiting reason";
+  EXPECT_THAT(writes_of(before), ElementsAre("patch Pod train-3")) << "its waiting reason";
   EXPECT_EQ(before.requeue_after, Duration(1s));
-  EXPECT_THAT(actions(plan_of(slice, 130s)), SizeIs(4));
+  EXPECT_THAT(writes_of(plan_of(slice, 130s), "delete Pod"), SizeIs(4));
 }
 
 TEST(SliceScheduling, UsesTheTimeoutOfTheOptions) {
@@ -342,7 +330,7 @@ TEST(SliceScheduling, TimesOutAfterTheLastRelease) {
 
 TEST(SliceScheduling, HasNoTimeoutWithoutADomain) {
   const Plan plan = plan_of(refused(a_slice("train").placed_in(""), {0, 1}), 24h);
-  EXPECT_THAT(actions(plan), ElementsAre("patch train-0")) << "its waiting reason";
+  EXPECT_THAT(writes_of(plan), ElementsAre("patch Pod train-0")) << "its waiting reason";
   EXPECT_EQ(plan.requeue_after, std::nullopt);
 }
 
