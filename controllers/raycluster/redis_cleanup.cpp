@@ -7,7 +7,7 @@
 #include "controllers/plan/changes.h"
 #include "controllers/plan/child.h"
 #include "controllers/plan/finalizers.h"
-#include "controllers/raycluster/children.h"
+#include "controllers/raycluster/children/children.h"
 #include "controllers/raycluster/names.h"
 #include "controllers/raycluster/rules/raycluster_labels.h"
 
