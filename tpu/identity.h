@@ -9,11 +9,21 @@
 #include <vector>
 
 #include "tpu/catalog.h"
-#include "tpu/env_convention.h"
 #include "tpu/naming.h"
 #include "tpu/pod_request.h"
 
 namespace tpuslice::tpu {
+
+/// Where the webhooks of the ecosystem differ in the environment that they give TPU workers.
+/// The defaults are those of GKE's webhook for Indexed Jobs.
+struct EnvConvention {
+  int process_port = 8471;                ///< TPU_PROCESS_PORT of the first process of a host.
+  int megascale_port = 8080;              ///< MEGASCALE_PORT of the first process of a host.
+  bool always_addresses = false;          ///< TPU_PROCESS_ADDRESSES even if hosts are not split between processes.
+  bool hostnames_per_process = false;     ///< TPU_WORKER_HOSTNAMES repeats a host for each of its processes.
+  bool hostnames_of_single_host = false;  ///< A slice of one host has them too; else the device plugin sets localhost.
+  bool respects_user_identity = false;    ///< Nothing is injected if the user set the worker's id or hostnames.
+};
 
 struct SliceIdentity {
   std::string owner;           ///< Unique in the cluster together with slice_name.
@@ -37,7 +47,11 @@ struct SliceIdentity {
 
   [[nodiscard]] bool multi_host() const { return hosts > 1; }
   /// Appends "<hostname>.<subdomain>", which resolves through the namespace's search path.
-  void append_address(std::string& text, int host) const;
+  void append_address(std::string& text, int host) const {
+    host_names.append_to(text, host);
+    text += '.';
+    text += subdomain;
+  }
 };
 
 /// The identity of a pod of one kind:

@@ -5,8 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "tpu/rules/accelerator_warnings.h"
-#include "tpu/rules/annotation_warnings.h"
+#include "tpu/rules/pod_warnings.h"
 
 namespace tpuslice::webhook {
 namespace {

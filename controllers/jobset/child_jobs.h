@@ -1,5 +1,5 @@
-// ChildJobs: the Jobs of a JobSet, classified by attempt and state; their number in each state, and the success policy,
-// which counts them.
+// ChildJobs: the Jobs of a JobSet, classified by attempt and state; their number in each state; the success policy,
+// which counts them; and which of them change their size.
 #pragma once
 
 #include <optional>
@@ -52,5 +52,14 @@ struct ChildJobs {
 
 /// Whether one Job of the policy's targets (operator Any) or all of them have succeeded.
 [[nodiscard]] bool has_succeeded(const JobSetSpec& spec, const ChildJobs& children);
+
+struct JobResize {
+  JobPtr job;
+  const ReplicatedJob* replicated_job = nullptr;  ///< Has the new size.
+};
+
+/// Elastic Jobs: the Jobs whose parallelism and completions follow those of the JobSet. Upstream resizes them only if
+/// parallelism and completions are equal in the JobSet; admission rejects other changes.
+[[nodiscard]] std::vector<JobResize> jobs_to_resize(const JobSetSpec& spec, const std::vector<JobPtr>& active);
 
 }  // namespace tpuslice::jobset

@@ -1,8 +1,7 @@
 #include "controllers/jobset/decisions.h"
 
 #include "controllers/jobset/child_jobs.h"
-#include "controllers/jobset/headless_service.h"
-#include "controllers/jobset/volume_claims.h"
+#include "controllers/jobset/children.h"
 
 namespace tpuslice::jobset {
 namespace {

@@ -4,12 +4,11 @@
 #include <optional>
 #include <vector>
 
+#include "controllers/jobset/child_jobs.h"
 #include "controllers/jobset/cleanup.h"
 #include "controllers/jobset/failure_policy.h"
-#include "controllers/jobset/job_creation.h"
 #include "controllers/jobset/job_deletion.h"
 #include "controllers/jobset/jobset_state.h"
-#include "controllers/jobset/scaling.h"
 #include "controllers/jobset/startup_policy.h"
 #include "controllers/jobset/suspension.h"
 #include "controllers/plan/service.h"

@@ -1,11 +1,58 @@
 #include "controllers/jobset/jobset_kind.h"
 
-#include "controllers/jobset/jobset_controller.h"
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
 #include "controllers/jobset/render.h"
+#include "controllers/jobset/rules/jobset_labels.h"
 #include "controllers/jobset/rules/jobset_rules.h"
 #include "controllers/jobset/rules/spec.h"
+#include "controllers/plan/service.h"
+#include "tpu/labels.h"
 
 namespace tpuslice::jobset {
+namespace {
+
+/// Otherwise a JobSet would be planned, and its status written, for each Job that starts or finishes.
+constexpr Duration kPace = std::chrono::milliseconds(100);
+
+}  // namespace
+
+runtime::Controller& add_jobset(runtime::Manager& manager, Options options,
+                                runtime::ControllerOptions controller_options, const std::string& namespace_name) {
+  const runtime::WatchScope children{.namespace_name = namespace_name, .label_selector = std::string(kChildSelector)};
+  manager.keep_annotations(
+      {"jobset.sigs.k8s.io/", "alpha.jobset.sigs.k8s.io/", tpu::kAnnotationPrefix, tpu::kCompletionIndex});
+  auto& jobsets = manager.store<ObjectView>(kJobSets, {.namespace_name = namespace_name});
+  auto& jobs = manager.store<JobView>(kJobs, children);
+  auto& services = manager.store<ServiceView>(kServices, {.namespace_name = namespace_name});
+  auto& claims = manager.store<ObjectView>(kVolumeClaims, children);
+  std::vector<runtime::PodStore*> pods;
+  if (options.mutation.gate) {  // Without scheduling gates no slice waits.
+    const runtime::WatchScope of_slices{.namespace_name = namespace_name,
+                                        .label_selector = fmt::format("{},{}", kChildSelector, tpu::kSlice)};
+    pods.push_back(&manager.store<PodView>(kPods, of_slices));
+  }
+  controller_options.queue.pace = kPace;
+  runtime::Controller& controller = manager.add(
+      std::make_unique<JobSetReconciler>(
+          JobSetReconciler::Stores{jobsets, jobs.add_index(runtime::owner_uid<JobView>), services, claims,
+                                   runtime::PodStores(pods).add_index(jobset_name_of_waiting_pod),
+                                   runtime::PodStores(pods).add_index(jobset_name_of_pod_with_teardown_grace)},
+          std::move(options)),
+      std::move(controller_options));
+  controller.watches(jobsets);
+  controller.watches(jobs);
+  controller.watches<ServiceView>(
+      services, [](const ServiceView& service) { return plan::workloads_of(service, kJobSets.kind, kJobSetName); });
+  controller.watches(claims);
+  for (runtime::PodStore* store : pods) controller.watches<PodView>(*store, jobset_of_waiting_pod);
+  return controller;
+}
+
 namespace {
 
 void add(runtime::Manager& manager, const kind::Settings& settings) {

@@ -7,10 +7,9 @@
 
 #include <fmt/format.h>
 
-#include "controllers/jobset/headless_service.h"
+#include "controllers/jobset/children.h"
 #include "controllers/jobset/next_status.h"
 #include "controllers/jobset/rules/jobset_labels.h"
-#include "controllers/jobset/volume_claims.h"
 #include "controllers/plan/changes.h"
 #include "tpu/teardown_grace.h"
 

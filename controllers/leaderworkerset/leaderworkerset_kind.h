@@ -1,10 +1,20 @@
-// The LeaderWorkerSet kind, as the operator knows it (controllers/kind/kind.h).
+// The LeaderWorkerSet kind, as the operator knows it (controllers/kind/kind.h), and its controller, wired into a
+// Manager.
 #pragma once
 
+#include <string>
+
 #include "controllers/kind/kind.h"
+#include "controllers/leaderworkerset/leaderworkerset_options.h"
+#include "controllers/runtime/manager.h"
 
 namespace tpuslice::leaderworkerset {
 
 extern const kind::Kind kKind;
+
+/// `namespace_name`: namespace to watch; empty for all.
+runtime::Controller& add_leaderworkerset(runtime::Manager& manager, Options options,
+                                         runtime::ControllerOptions controller_options,
+                                         const std::string& namespace_name = {});
 
 }  // namespace tpuslice::leaderworkerset

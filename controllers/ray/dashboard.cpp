@@ -9,9 +9,9 @@
 #include "api/base/percent.h"
 #include "api/base/strings.h"
 #include "api/types/utf8.h"
+#include "controllers/raycluster/children/services.h"
 #include "controllers/raycluster/names.h"
 #include "controllers/raycluster/rules/raycluster_labels.h"
-#include "controllers/raycluster/services.h"
 
 namespace tpuslice::ray {
 namespace {

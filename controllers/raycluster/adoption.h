@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "api/types/views.h"
-#include "controllers/raycluster/pods.h"
+#include "controllers/raycluster/observed_pods.h"
 
 namespace tpuslice::raycluster {
 

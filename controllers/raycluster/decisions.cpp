@@ -1,10 +1,10 @@
 #include "controllers/raycluster/decisions.h"
 
 #include "controllers/raycluster/adoption.h"
+#include "controllers/raycluster/pods/token_auth.h"
 #include "controllers/raycluster/redis_cleanup.h"
 #include "controllers/raycluster/rules/raycluster_labels.h"
-#include "controllers/raycluster/scale_down.h"
-#include "controllers/raycluster/token_auth.h"
+#include "controllers/raycluster/workers/worker_groups.h"
 
 namespace tpuslice::raycluster {
 namespace {

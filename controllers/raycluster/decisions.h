@@ -4,13 +4,13 @@
 #include <optional>
 #include <vector>
 
-#include "controllers/raycluster/children.h"
+#include "controllers/raycluster/children/children.h"
+#include "controllers/raycluster/children/services.h"
 #include "controllers/raycluster/head.h"
 #include "controllers/raycluster/raycluster_options.h"
 #include "controllers/raycluster/raycluster_state.h"
-#include "controllers/raycluster/services.h"
 #include "controllers/raycluster/upgrade.h"
-#include "controllers/raycluster/worker_groups.h"
+#include "controllers/raycluster/workers/worker_groups.h"
 
 namespace tpuslice::raycluster {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "controllers/raycluster/resource_names.h"
+#include "controllers/raycluster/pods/ray_start.h"
 #include "tpu/labels.h"
 
 namespace tpuslice::raycluster {

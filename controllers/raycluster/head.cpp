@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "api/types/conditions.h"
-#include "controllers/raycluster/pod_builder.h"
+#include "controllers/raycluster/pods/pod_builder.h"
 #include "controllers/raycluster/rules/raycluster_labels.h"
 
 namespace tpuslice::raycluster {

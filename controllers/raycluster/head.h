@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "controllers/raycluster/pods.h"
+#include "controllers/raycluster/observed_pods.h"
 #include "controllers/raycluster/raycluster_options.h"
 #include "controllers/raycluster/rules/spec.h"
 

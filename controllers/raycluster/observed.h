@@ -1,6 +1,7 @@
 // RayClusterObserved: the observation of one RayCluster, everything that its plan depends on.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -22,8 +23,14 @@ struct ObservedChildren {
   std::vector<ResourceType> unwatched;  ///< Their objects are unknown: the store is not synced.
 
   /// Null if there is none.
-  [[nodiscard]] const ObjectView* find(const ResourceType& type, const ObjectKey& key) const;
-  [[nodiscard]] bool watches(const ResourceType& type) const;
+  [[nodiscard]] const ObjectView* find(const ResourceType& type, const ObjectKey& key) const {
+    const auto found = std::ranges::find_if(
+        objects, [&](const Child& child) { return child.type == type && child.object->key == key; });
+    return found == objects.end() ? nullptr : found->object.get();
+  }
+  [[nodiscard]] bool watches(const ResourceType& type) const {
+    return std::ranges::find(unwatched, type) == unwatched.end();
+  }
 };
 
 struct RayClusterObserved {

@@ -4,10 +4,10 @@
 
 #include "controllers/plan/whole.h"
 #include "controllers/raycluster/adoption.h"
-#include "controllers/raycluster/children.h"
+#include "controllers/raycluster/children/children.h"
+#include "controllers/raycluster/children/services.h"
 #include "controllers/raycluster/names.h"
 #include "controllers/raycluster/raycluster_plan.h"
-#include "controllers/raycluster/services.h"
 
 namespace tpuslice::raycluster {
 

@@ -3,7 +3,7 @@
 
 #include "controllers/plan/plan.h"
 #include "controllers/raycluster/observed.h"
-#include "controllers/raycluster/pods.h"
+#include "controllers/raycluster/observed_pods.h"
 #include "controllers/raycluster/rules/spec.h"
 #include "controllers/raycluster/suspension.h"
 

@@ -3,13 +3,12 @@
 #include <algorithm>
 
 #include "api/types/conditions.h"
-#include "controllers/raycluster/children.h"
+#include "controllers/raycluster/children/children.h"
+#include "controllers/raycluster/children/services.h"
 #include "controllers/raycluster/desired_resources.h"
 #include "controllers/raycluster/head.h"
-#include "controllers/raycluster/pods.h"
+#include "controllers/raycluster/observed_pods.h"
 #include "controllers/raycluster/rules/raycluster_labels.h"
-#include "controllers/raycluster/services.h"
-#include "controllers/raycluster/status_conditions.h"
 
 namespace tpuslice::raycluster {
 namespace {

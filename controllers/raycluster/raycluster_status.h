@@ -31,4 +31,11 @@ struct StatusInput {
 /// True if status or message of the condition differ.
 [[nodiscard]] bool condition_changed(const Json& before, const Json& after, std::string_view type);
 
+/// Updates the conditions in build_status(): upstream's, and ours. `all_running`: every pod of the spec is running and
+/// ready.
+void update_conditions(const StatusInput& input, bool all_running, Json& conditions);
+
+/// Updates the conditions in refused_status(): those of ours while the spec is refused, and those of a suspension.
+void update_refused(const RayClusterState& state, const Problem& refusal, Json& conditions);
+
 }  // namespace tpuslice::raycluster

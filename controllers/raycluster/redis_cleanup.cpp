@@ -6,7 +6,7 @@
 #include "api/base/strings.h"
 #include "controllers/plan/child.h"
 #include "controllers/plan/finalizers.h"
-#include "controllers/raycluster/children.h"
+#include "controllers/raycluster/children/children.h"
 #include "controllers/raycluster/redis_cleanup_job.h"
 
 namespace tpuslice::raycluster {

@@ -4,8 +4,8 @@
 
 #include "api/types/resource_type.h"
 #include "controllers/raycluster/names.h"
-#include "controllers/raycluster/pod_builder.h"
-#include "controllers/raycluster/pod_environment.h"
+#include "controllers/raycluster/pods/environment.h"
+#include "controllers/raycluster/pods/pod_builder.h"
 #include "controllers/raycluster/rules/raycluster_labels.h"
 #include "controllers/raycluster/upgrade.h"
 #include "tpu/labels.h"

@@ -7,10 +7,10 @@
 #include "controllers/plan/changes.h"
 #include "controllers/plan/conditions.h"
 #include "controllers/raycluster/names.h"
+#include "controllers/raycluster/pods/token_auth.h"
 #include "controllers/raycluster/raycluster_status.h"
 #include "controllers/raycluster/redis_cleanup_render.h"
 #include "controllers/raycluster/rules/raycluster_labels.h"
-#include "controllers/raycluster/token_auth.h"
 #include "tpu/teardown_grace.h"
 
 namespace tpuslice::raycluster {

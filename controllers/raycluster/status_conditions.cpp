@@ -1,4 +1,4 @@
-#include "controllers/raycluster/status_conditions.h"
+#include "controllers/raycluster/raycluster_status.h"
 
 #include <algorithm>
 #include <array>
@@ -6,7 +6,7 @@
 #include "api/types/conditions.h"
 #include "controllers/plan/conditions.h"
 #include "controllers/plan/waiting_conditions.h"
-#include "controllers/raycluster/children.h"
+#include "controllers/raycluster/children/children.h"
 #include "controllers/raycluster/desired_resources.h"
 #include "controllers/raycluster/head.h"
 #include "controllers/raycluster/rules/raycluster_labels.h"

@@ -2,7 +2,8 @@
 //
 // - By default nothing, as upstream: a changed template only reaches pods that are created anyway.
 // - spec.upgradeStrategy.type Recreate, as upstream: a change of the spec deletes all pods, which are created again.
-// - Annotation tpuslice.dev/upgrade: rolling, of ours: worker replicas are recreated one at a time (worker_groups.h).
+// - Annotation tpuslice.dev/upgrade: rolling, of ours: worker replicas are recreated one at a time
+// (workers/worker_groups.h).
 //   The head is not: without external storage for the GCS, a new head ends all that runs in the cluster.
 //
 // Every pod says in annotations what it was built from. A pod of an earlier operator has no such annotation, or one of
@@ -13,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-#include "controllers/raycluster/pods.h"
+#include "controllers/raycluster/observed_pods.h"
 #include "controllers/raycluster/rules/spec.h"
 
 namespace tpuslice::raycluster {

@@ -11,7 +11,7 @@
 #include "controllers/ray/child_cluster.h"
 #include "controllers/ray/dashboard.h"
 #include "controllers/raycluster/rules/raycluster_labels.h"
-#include "controllers/rayjob/retry.h"
+#include "controllers/rayjob/limits.h"
 #include "controllers/rayjob/rules/rayjob_labels.h"
 #include "controllers/rayjob/submitter.h"
 

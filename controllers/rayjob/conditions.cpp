@@ -1,4 +1,4 @@
-#include "controllers/rayjob/conditions.h"
+#include "controllers/rayjob/render.h"
 
 #include <utility>
 

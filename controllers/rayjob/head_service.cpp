@@ -5,9 +5,9 @@
 #include <fmt/format.h>
 
 #include "controllers/plan/service.h"
+#include "controllers/raycluster/children/services.h"
 #include "controllers/raycluster/names.h"
 #include "controllers/raycluster/rules/raycluster_labels.h"
-#include "controllers/raycluster/services.h"
 #include "controllers/rayjob/rules/rayjob_labels.h"
 #include "tpu/labels.h"
 

@@ -8,8 +8,7 @@
 #include "controllers/plan/changes.h"
 #include "controllers/plan/finalizers.h"
 #include "controllers/raycluster/rules/raycluster_labels.h"
-#include "controllers/rayjob/conditions.h"
-#include "controllers/rayjob/retry.h"
+#include "controllers/rayjob/limits.h"
 #include "controllers/rayjob/rules/rayjob_labels.h"
 
 namespace tpuslice::rayjob {

@@ -1,6 +1,7 @@
 // Renders decisions: actions, events, metrics and the status of a plan.
 #pragma once
 
+#include "controllers/plan/changes.h"
 #include "controllers/plan/plan.h"
 #include "controllers/rayjob/decisions.h"
 #include "controllers/rayjob/deletion.h"
@@ -16,5 +17,8 @@ inline const plan::CounterDefinition kFinishedRayJobs{
 
 /// The plan for a RayJob that is being deleted. Its status stays as it is.
 [[nodiscard]] plan::Plan render_deletion(const RayJobState& state, const DeletionDecision& decision);
+
+/// The conditions of the state that the plan reaches. Adds an event of a refusal that changed to `changes`.
+[[nodiscard]] Json next_conditions(const RayJobState& state, const Decisions& decisions, plan::Changes& changes);
 
 }  // namespace tpuslice::rayjob

@@ -7,9 +7,9 @@
 
 #include "controllers/plan/child.h"
 #include "controllers/ray/dashboard.h"
-#include "controllers/raycluster/pod_environment.h"
+#include "controllers/raycluster/pods/environment.h"
+#include "controllers/raycluster/pods/token_auth.h"
 #include "controllers/raycluster/rules/raycluster_labels.h"
-#include "controllers/raycluster/token_auth.h"
 #include "controllers/rayjob/dashboard_address.h"
 #include "controllers/rayjob/rules/rayjob_labels.h"
 #include "controllers/rayjob/submission.h"

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "controllers/raycluster/head.h"
-#include "controllers/raycluster/pods.h"
+#include "controllers/raycluster/observed_pods.h"
 #include "controllers/raycluster/rules/raycluster_labels.h"
 
 namespace tpuslice::rayservice {

@@ -1,13 +1,66 @@
 #include "controllers/rayservice/rayservice_kind.h"
 
+#include <memory>
+#include <utility>
+#include <vector>
+
 #include "controllers/raycluster/raycluster_configuration.h"
 #include "controllers/raycluster/raycluster_kind.h"
-#include "controllers/rayservice/rayservice_controller.h"
+#include "controllers/raycluster/rules/raycluster_labels.h"
 #include "controllers/rayservice/rules/rayservice_labels.h"
 #include "controllers/rayservice/rules/rayservice_rules.h"
 #include "controllers/rayservice/rules/spec.h"
+#include "tpu/labels.h"
 
 namespace tpuslice::rayservice {
+namespace {
+
+/// Otherwise a RayService would be planned, and its status written, for each pod that starts.
+constexpr Duration kPace = std::chrono::milliseconds(100);
+
+std::vector<ObjectKey> service_of(const std::optional<ControllerRef>& owner, const std::string& namespace_name) {
+  if (!owner || owner->kind != kRayServices.kind || owner->api_version != kRayServices.api_version()) return {};
+  return {{namespace_name, owner->name}};
+}
+
+/// The RayService of the RayCluster that controls the pod.
+std::vector<ObjectKey> service_of_pod(const PodView& pod, const runtime::ObjectStore& clusters) {
+  const auto& owner = pod.controller;
+  if (!owner || owner->kind != raycluster::kRayClusters.kind) return {};
+  const runtime::ObjectStore::Ptr cluster = clusters.get({pod.key.namespace_name, owner->name});
+  if (cluster == nullptr || cluster->uid != owner->uid) return {};
+  return service_of(cluster->controller, pod.key.namespace_name);
+}
+
+}  // namespace
+
+runtime::Controller& add_rayservice(runtime::Manager& manager, runtime::SendToWorkload send, Options options,
+                                    runtime::ControllerOptions controller_options, const std::string& namespace_name) {
+  const auto scope = [&](std::string_view selector) {
+    return runtime::WatchScope{.namespace_name = namespace_name, .label_selector = std::string(selector)};
+  };
+  manager.keep_annotations({tpu::kAnnotationPrefix, "ray.io/"});
+  auto& rayservices = manager.store<ObjectView>(kRayServices, scope({}));
+  auto& clusters = manager.store<ObjectView>(raycluster::kRayClusters, scope({}));
+  auto& pods = manager.store<PodView>(kPods, scope(raycluster::kPodSelector));
+  auto& services = manager.store<ObjectView>(kServices, scope(kServiceSelector));
+  runtime::WorkloadClient& workloads = manager.workload_client(std::move(send));
+  controller_options.queue.pace = kPace;
+  runtime::Controller& controller =
+      manager.add(std::make_unique<RayServiceReconciler>(
+                      RayServiceReconciler::Stores{rayservices, clusters.add_index(runtime::owner_uid<ObjectView>),
+                                                   pods.add_index(runtime::owner_uid<PodView>), services,
+                                                   services.add_index(runtime::owner_uid<ObjectView>)},
+                      workloads, std::move(options)),
+                  std::move(controller_options));
+  controller.watches(rayservices);
+  controller.watches(clusters);
+  controller.watches<PodView>(pods, [&clusters](const PodView& pod) { return service_of_pod(pod, clusters); });
+  controller.watches(services);
+  controller.sends_requests(workloads);
+  return controller;
+}
+
 namespace {
 
 void add(runtime::Manager& manager, const kind::Settings& settings) {

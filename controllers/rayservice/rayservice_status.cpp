@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "controllers/rayservice/rules/rayservice_labels.h"
-#include "controllers/rayservice/status_conditions.h"
 
 namespace tpuslice::rayservice {
 namespace {

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "controllers/raycluster/children/services.h"
 #include "controllers/raycluster/names.h"
 #include "controllers/raycluster/rules/raycluster_labels.h"
-#include "controllers/raycluster/services.h"
 #include "tpu/labels.h"
 
 namespace tpuslice::rayservice {

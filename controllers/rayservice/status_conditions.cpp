@@ -1,4 +1,4 @@
-#include "controllers/rayservice/status_conditions.h"
+#include "controllers/rayservice/rayservice_status.h"
 
 #include <algorithm>
 #include <array>
@@ -7,7 +7,7 @@
 
 #include "controllers/plan/conditions.h"
 #include "controllers/plan/waiting_conditions.h"
-#include "controllers/raycluster/children.h"
+#include "controllers/raycluster/children/children.h"
 #include "controllers/rayservice/rules/rayservice_labels.h"
 
 namespace tpuslice::rayservice {

@@ -6,7 +6,7 @@
 #include "api/types/patch.h"
 #include "tests/example_kind/children.h"
 #include "tests/example_kind/fleet_world.h"
-#include "tests/example_kind/rules/identity.h"
+#include "tests/example_kind/rules/fleet_rules.h"
 #include "tests/example_kind/rules/validator.h"
 #include "tests/unit/webhook/reviews.h"
 #include "webhook/admission_handler.h"

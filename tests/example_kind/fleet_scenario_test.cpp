@@ -8,7 +8,7 @@
 
 #include "api/base/file.h"
 #include "api/types/conditions.h"
-#include "tests/example_kind/fleet_controller.h"
+#include "tests/example_kind/fleet_kind.h"
 #include "tests/example_kind/rules/fleet_labels.h"
 #include "tests/example_kind/rules/spec.h"
 #include "tests/support/operator_world.h"

@@ -10,8 +10,8 @@
 #include "api/base/file.h"
 #include "api/types/patch.h"
 #include "api/types/yaml.h"
-#include "controllers/raycluster/children.h"
-#include "controllers/raycluster/pod_builder.h"
+#include "controllers/raycluster/children/children.h"
+#include "controllers/raycluster/pods/pod_builder.h"
 #include "tests/golden/cases.h"
 
 namespace tpuslice::raycluster {

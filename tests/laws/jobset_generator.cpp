@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "controllers/jobset/headless_service.h"
+#include "controllers/jobset/children.h"
 #include "controllers/jobset/rules/jobset_labels.h"
 
 namespace tpuslice::jobset {

@@ -3,10 +3,10 @@
 #include <array>
 #include <utility>
 
-#include "controllers/raycluster/children.h"
+#include "controllers/raycluster/children/children.h"
+#include "controllers/raycluster/children/services.h"
 #include "controllers/raycluster/names.h"
-#include "controllers/raycluster/pod_builder.h"
-#include "controllers/raycluster/services.h"
+#include "controllers/raycluster/pods/pod_builder.h"
 #include "tests/unit/controllers/raycluster/fixtures.h"
 
 namespace tpuslice::raycluster {

@@ -1,4 +1,4 @@
-#include "tpu/rules/accelerator_warnings.h"
+#include "tpu/rules/pod_warnings.h"
 
 #include <string_view>
 
@@ -8,7 +8,6 @@
 #include "api/types/utf8.h"
 #include "tpu/catalog.h"
 #include "tpu/labels.h"
-#include "tpu/rules/pods_within.h"
 #include "tpu/slice_shape.h"
 
 namespace tpuslice::rules {

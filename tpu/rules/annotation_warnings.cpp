@@ -1,4 +1,4 @@
-#include "tpu/rules/annotation_warnings.h"
+#include "tpu/rules/pod_warnings.h"
 
 #include <algorithm>
 #include <optional>
@@ -11,7 +11,6 @@
 #include "api/types/utf8.h"
 #include "tpu/catalog.h"
 #include "tpu/labels.h"
-#include "tpu/rules/pods_within.h"
 #include "tpu/teardown_grace.h"
 
 namespace tpuslice::rules {

@@ -1,4 +1,4 @@
-#include "tpu/rules/pods_within.h"
+#include "tpu/rules/pod_warnings.h"
 
 #include <fmt/format.h>
 

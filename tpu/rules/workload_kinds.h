@@ -12,7 +12,7 @@
 #include "tpu/rules/field_errors.h"
 #include "tpu/rules/pod_draft.h"
 #include "tpu/rules/pod_mutator.h"
-#include "tpu/rules/unsupported_field.h"
+#include "tpu/rules/refusal.h"
 #include "tpu/workload_ref.h"
 
 namespace tpuslice::rules {

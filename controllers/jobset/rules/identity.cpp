@@ -1,4 +1,4 @@
-#include "controllers/jobset/rules/identity.h"
+#include "controllers/jobset/rules/jobset_rules.h"
 
 #include <fmt/format.h>
 

@@ -2,7 +2,6 @@
 
 #include <array>
 
-#include "controllers/jobset/rules/identity.h"
 #include "controllers/jobset/rules/jobset_labels.h"
 #include "controllers/jobset/rules/validator.h"
 

@@ -1,6 +1,9 @@
 // What admission does for JobSets and their pods.
 #pragma once
 
+#include <optional>
+
+#include "tpu/identity.h"
 #include "tpu/rules/workload_kinds.h"
 
 namespace tpuslice::jobset {
@@ -9,5 +12,9 @@ extern const rules::WorkloadKind kAdmission;
 
 /// Only this kind.
 [[nodiscard]] rules::WorkloadKinds own_kinds();
+
+/// Reads the labels of the pod's Job and the completion index; a Job is a slice. The rest, and the errors, as
+/// tpu/identity.h says.
+[[nodiscard]] Result<std::optional<tpu::SliceIdentity>> identify_pod(const Json& pod);
 
 }  // namespace tpuslice::jobset

@@ -7,7 +7,7 @@
 #include "api/types/typed.h"
 #include "controllers/jobset/rules/spec.h"
 #include "tpu/rules/field_errors.h"
-#include "tpu/rules/unsupported_field.h"
+#include "tpu/rules/refusal.h"
 
 namespace tpuslice::rules {
 

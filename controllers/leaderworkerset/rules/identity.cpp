@@ -1,5 +1,5 @@
 // LeaderWorkerSet: a group is a leader and numbered workers; it, or each of its subgroups, is a slice.
-#include "controllers/leaderworkerset/rules/identity.h"
+#include "controllers/leaderworkerset/rules/leaderworkerset_rules.h"
 
 #include <algorithm>
 

@@ -1,7 +1,6 @@
 #include "controllers/leaderworkerset/rules/leaderworkerset_rules.h"
 
 #include "controllers/leaderworkerset/rules/group_member.h"
-#include "controllers/leaderworkerset/rules/identity.h"
 #include "controllers/leaderworkerset/rules/leaderworkerset_labels.h"
 #include "controllers/leaderworkerset/rules/lws_group.h"
 #include "controllers/leaderworkerset/rules/validator.h"

@@ -1,6 +1,8 @@
 #include "controllers/leaderworkerset/rules/spec.h"
 
 #include <algorithm>
+#include <charconv>
+#include <string>
 
 #include <fmt/format.h>
 
@@ -10,6 +12,8 @@
 
 namespace tpuslice::leaderworkerset {
 namespace {
+
+constexpr std::int64_t kHundredPercent = 100;
 
 /// Upstream's webhook replaces Default with None.
 RestartPolicy read_restart_policy(const Json& set, const StringMap& annotations) {
@@ -67,6 +71,25 @@ Rollout read_rollout(const Json& set, int replicas) {
 }
 
 }  // namespace
+
+std::optional<IntOrPercent> IntOrPercent::parse(const Json& json) {
+  if (json.is_number()) {
+    const auto number = int32_at(json, {});
+    return number && *number >= 0 ? std::optional<IntOrPercent>({*number, false}) : std::nullopt;
+  }
+  if (!json.is_string()) return std::nullopt;
+  const auto& text = json.get_ref<const std::string&>();
+  std::int64_t value = -1;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end + 1 != text.data() + text.size() || *end != '%') return std::nullopt;
+  if (text.front() == '-' || value > kHundredPercent) return std::nullopt;
+  return IntOrPercent{value, true};
+}
+
+std::int64_t IntOrPercent::scaled(std::int64_t total, Rounding rounding) const {
+  if (!is_percent) return value;
+  return (value * total + (rounding == Rounding::kUp ? kHundredPercent - 1 : 0)) / kHundredPercent;
+}
 
 GroupTemplate GroupTemplate::read(const Json& set) {
   GroupTemplate group;

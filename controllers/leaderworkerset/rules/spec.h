@@ -8,7 +8,6 @@
 
 #include "api/types/object.h"
 #include "api/types/resource_type.h"
-#include "controllers/leaderworkerset/rules/int_or_percent.h"
 
 namespace tpuslice::leaderworkerset {
 
@@ -17,6 +16,19 @@ inline constexpr ResourceType kLeaderWorkerSets{"leaderworkerset.x-k8s.io", "v1"
 
 enum class RestartPolicy : std::uint8_t { kRecreateGroupOnPodRestart, kRecreateGroupAfterStart, kNone };
 enum class StartupPolicy : std::uint8_t { kLeaderCreated, kLeaderReady };
+
+/// A number of groups, or a percentage of the replicas: Kubernetes' IntOrString.
+struct IntOrPercent {
+  enum class Rounding : std::uint8_t { kDown, kUp };
+
+  std::int64_t value = 0;
+  bool is_percent = false;
+
+  /// A number from 0, or "0%" to "100%", also with leading zeros; nullopt for anything else.
+  static std::optional<IntOrPercent> parse(const Json& json);
+
+  [[nodiscard]] std::int64_t scaled(std::int64_t total, Rounding rounding) const;
+};
 
 struct SubgroupPolicy {
   int size = 1;

@@ -1,4 +1,4 @@
-#include "controllers/raycluster/rules/autoscaling.h"
+#include "controllers/raycluster/rules/validator_parts.h"
 
 #include <algorithm>
 #include <optional>

@@ -1,4 +1,4 @@
-#include "controllers/raycluster/rules/fault_tolerance.h"
+#include "controllers/raycluster/rules/validator_parts.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "controllers/raycluster/rules/identity.h"
+#include "controllers/raycluster/rules/raycluster_rules.h"
 
 #include <fmt/format.h>
 

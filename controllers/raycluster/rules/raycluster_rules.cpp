@@ -2,7 +2,6 @@
 
 #include <array>
 
-#include "controllers/raycluster/rules/identity.h"
 #include "controllers/raycluster/rules/raycluster_labels.h"
 #include "controllers/raycluster/rules/validator.h"
 

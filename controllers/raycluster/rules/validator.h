@@ -9,7 +9,7 @@
 #include "api/types/typed.h"
 #include "controllers/raycluster/rules/spec.h"
 #include "tpu/rules/field_errors.h"
-#include "tpu/rules/unsupported_field.h"
+#include "tpu/rules/refusal.h"
 
 namespace tpuslice::rules {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "tpu/rules/field_errors.h"
-#include "tpu/rules/unsupported_field.h"
+#include "tpu/rules/refusal.h"
 
 namespace tpuslice::rules {
 

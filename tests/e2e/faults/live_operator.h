@@ -11,7 +11,7 @@
 #include "api/base/metrics.h"
 #include "api/client/client.h"
 #include "cmd/tpu-slice-sim/cluster/fault_transport.h"
-#include "controllers/raycluster/raycluster_controller.h"
+#include "controllers/raycluster/raycluster_kind.h"
 #include "controllers/runtime/manager.h"
 
 namespace tpuslice::testing {

@@ -3,7 +3,6 @@
 #include <array>
 
 #include "tests/example_kind/rules/fleet_labels.h"
-#include "tests/example_kind/rules/identity.h"
 #include "tests/example_kind/rules/validator.h"
 
 namespace tpuslice::example {

@@ -1,4 +1,4 @@
-#include "tests/example_kind/rules/identity.h"
+#include "tests/example_kind/rules/fleet_rules.h"
 
 #include <utility>
 

@@ -15,7 +15,7 @@
 #include "api/types/yaml.h"
 #include "cmd/tpu-slice-sim/cluster/conditions.h"
 #include "cmd/tpu-slice-sim/ray/dashboards.h"
-#include "controllers/rayjob/rayjob_controller.h"
+#include "controllers/rayjob/rayjob_kind.h"
 #include "tests/support/operator_world.h"
 
 namespace tpuslice::testing {

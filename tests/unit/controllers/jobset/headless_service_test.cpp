@@ -1,4 +1,4 @@
-#include "controllers/jobset/headless_service.h"
+#include "controllers/jobset/children.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

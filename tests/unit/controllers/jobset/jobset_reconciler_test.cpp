@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "controllers/jobset/headless_service.h"
+#include "controllers/jobset/children.h"
 #include "controllers/jobset/rules/jobset_labels.h"
 #include "controllers/plan/waiting_conditions.h"
 #include "tests/support/plan_matchers.h"

@@ -1,4 +1,4 @@
-#include "controllers/jobset/scaling.h"
+#include "controllers/jobset/child_jobs.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "controllers/jobset/volume_claims.h"
+#include "controllers/jobset/children.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -4,10 +4,9 @@
 #include <fmt/format.h>
 
 #include "api/base/check.h"
-#include "controllers/jobset/headless_service.h"
+#include "controllers/jobset/children.h"
 #include "controllers/jobset/job_builder.h"
 #include "controllers/jobset/rules/jobset_labels.h"
-#include "controllers/jobset/volume_claims.h"
 #include "tests/unit/controllers/jobset/jobsets.h"
 
 namespace tpuslice::jobset {

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "controllers/raycluster/children.h"
-#include "controllers/raycluster/pod_builder.h"
-#include "controllers/raycluster/services.h"
+#include "controllers/raycluster/children/children.h"
+#include "controllers/raycluster/children/services.h"
+#include "controllers/raycluster/pods/pod_builder.h"
 
 namespace tpuslice::raycluster {
 namespace {

@@ -5,9 +5,9 @@
 
 #include "api/base/check.h"
 #include "controllers/raycluster/adoption.h"
-#include "controllers/raycluster/children.h"
+#include "controllers/raycluster/children/children.h"
 #include "controllers/raycluster/names.h"
-#include "controllers/raycluster/pods.h"
+#include "controllers/raycluster/observed_pods.h"
 #include "controllers/raycluster/rules/raycluster_labels.h"
 #include "tests/unit/controllers/raycluster/fixtures.h"
 #include "tpu/labels.h"

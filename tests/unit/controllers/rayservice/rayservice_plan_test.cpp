@@ -6,7 +6,7 @@
 #include "api/types/conditions.h"
 #include "controllers/plan/conditions.h"
 #include "controllers/plan/waiting_conditions.h"
-#include "controllers/raycluster/children.h"
+#include "controllers/raycluster/children/children.h"
 #include "controllers/raycluster/rules/raycluster_labels.h"
 #include "controllers/rayservice/rules/rayservice_labels.h"
 #include "controllers/rayservice/rules/spec.h"

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "controllers/raycluster/children.h"
+#include "controllers/raycluster/children/children.h"
 #include "controllers/raycluster/rules/raycluster_labels.h"
 #include "controllers/rayservice/rayservice_plan.h"
 #include "controllers/rayservice/rules/rayservice_labels.h"

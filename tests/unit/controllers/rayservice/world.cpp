@@ -6,7 +6,7 @@
 #include "api/types/conditions.h"
 #include "api/types/patch.h"
 #include "controllers/plan/waiting_conditions.h"
-#include "controllers/raycluster/pod_builder.h"
+#include "controllers/raycluster/pods/pod_builder.h"
 #include "controllers/raycluster/rules/raycluster_labels.h"
 #include "controllers/rayservice/rayservice_plan.h"
 #include "controllers/rayservice/rules/rayservice_labels.h"

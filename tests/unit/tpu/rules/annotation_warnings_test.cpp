@@ -1,6 +1,6 @@
 // Values of annotations that have no effect are accepted with a warning.
-#include "tpu/rules/annotation_warnings.h"
 #include "tests/support/admission.h"
+#include "tpu/rules/pod_warnings.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

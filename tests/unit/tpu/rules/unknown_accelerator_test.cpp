@@ -7,8 +7,8 @@
 #include "tests/unit/tpu/rules/jobsets.h"
 #include "tests/unit/tpu/rules/leaderworkersets.h"
 #include "tpu/labels.h"
-#include "tpu/rules/accelerator_warnings.h"
 #include "tpu/rules/pod_mutator.h"
+#include "tpu/rules/pod_warnings.h"
 #include "tpu/rules/workload_kinds.h"
 
 namespace tpuslice::rules {

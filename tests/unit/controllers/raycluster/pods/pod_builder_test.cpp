@@ -1,0 +1,229 @@
+#include "controllers/raycluster/pods/pod_builder.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/support/error_matchers.h"
+#include "tests/unit/controllers/raycluster/fixtures.h"
+
+namespace tpuslice::raycluster {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+
+Json head_of(const Json& json) {
+  const Object cluster(json);
+  const Result<Object> pod = build_head_pod(RayClusterSpec::read(cluster), {});
+  EXPECT_TRUE(pod.ok()) << pod.error().message();
+  return pod->json();
+}
+
+Result<Object> try_worker(const Json& json, WorkerIndex index, const Options& options = {}) {
+  const Object cluster(json);
+  const RayClusterSpec spec = RayClusterSpec::read(cluster);
+  return build_worker_pod(spec, spec.groups[0], index, options);
+}
+
+Json worker_of(const Json& json, WorkerIndex index, const Options& options = {}) {
+  const Result<Object> pod = try_worker(json, index, options);
+  EXPECT_TRUE(pod.ok()) << pod.error().message();
+  return pod->json();
+}
+
+std::vector<std::string> names(const Json& array) {
+  std::vector<std::string> out;
+  for (const Json& item : array) out.push_back(item["name"].get<std::string>());
+  return out;
+}
+
+std::string env(const Json& container, std::string_view name) {
+  for (const Json& variable : container["env"]) {
+    if (variable["name"] == name) return variable.value("value", variable.dump());
+  }
+  return "(absent)";
+}
+
+TEST(HeadPod, CarriesTheLabelsAndTheOwnerOfItsCluster) {
+  const Json pod = head_of(tutorial_cluster());
+  EXPECT_EQ(pod["metadata"]["labels"], Json({{"ray.io/is-ray-node", "yes"},
+                                             {"ray.io/cluster", "maxtext-tpu-cluster"},
+                                             {"ray.io/node-type", "head"},
+                                             {"ray.io/group", "headgroup"},
+                                             {"ray.io/identifier", "maxtext-tpu-cluster-head"},
+                                             {"app.kubernetes.io/name", "kuberay"},
+                                             {"app.kubernetes.io/created-by", "kuberay-operator"}}));
+  EXPECT_EQ(pod["metadata"]["namespace"], "default");
+  const Json& owner = pod["metadata"]["ownerReferences"][0];
+  EXPECT_EQ(owner["kind"], "RayCluster");
+  EXPECT_EQ(owner["controller"], true);
+  EXPECT_EQ(owner["uid"], tutorial_cluster()["metadata"]["uid"]);
+  EXPECT_EQ(pod["metadata"]["annotations"]["gke-gcsfuse/volumes"], "true");
+}
+
+TEST(HeadPod, HasItsEnvironmentInOrder) {
+  const Json container = head_of(tutorial_cluster())["spec"]["containers"][0];
+  EXPECT_THAT(names(container["env"]),
+              ElementsAre("RAY_CLUSTER_NAME", "RAY_CLUSTER_NAMESPACE", "RAY_CLOUD_INSTANCE_ID", "RAY_NODE_TYPE_NAME",
+                          "KUBERAY_GEN_RAY_START_CMD", "RAY_PORT", "RAY_ADDRESS", "RAY_USAGE_STATS_KUBERAY_IN_USE",
+                          "RAY_USAGE_STATS_EXTRA_TAGS", "RAY_DASHBOARD_ENABLE_K8S_DISK_USAGE"));
+  EXPECT_EQ(env(container, "RAY_ADDRESS"), "127.0.0.1:6379");
+  EXPECT_EQ("ulimit -n ${RAY_START_ULIMIT_OPEN_FILES:-65536}; " + env(container, "KUBERAY_GEN_RAY_START_CMD"),
+            container["args"][0].get<std::string>());
+}
+
+TEST(HeadPod, ExposesMetricsOnce) {
+  Json cluster = tutorial_cluster();
+  EXPECT_THAT(names(head_of(cluster)["spec"]["containers"][0]["ports"]),
+              ElementsAre("gcs-server", "dashboard", "client", "metrics"));
+  cluster["spec"]["headGroupSpec"]["template"]["spec"]["containers"][0]["ports"] =
+      Json::array({{{"name", "metrics"}, {"containerPort", 9000}}});
+  EXPECT_EQ(head_of(cluster)["spec"]["containers"][0]["ports"].size(), 1U);
+}
+
+TEST(HeadPod, MountsSharedMemoryAsLargeAsItsMemory) {
+  const Json pod = head_of(a_cluster("c", {}));
+  const Json& spec = pod["spec"];
+  EXPECT_EQ(spec["volumes"],
+            Json::parse(R"([{"name": "shared-mem", "emptyDir": {"medium": "Memory", "sizeLimit": "4Gi"}}])"));
+  EXPECT_EQ(spec["containers"][0]["volumeMounts"], Json::parse(R"([{"name": "shared-mem", "mountPath": "/dev/shm"}])"));
+}
+
+TEST(HeadPod, KeepsTheUsersOwnSharedMemory) {
+  EXPECT_THAT(names(head_of(tutorial_cluster())["spec"]["volumes"]), Not(Contains("shared-mem")));
+  Json cluster = a_cluster("c", {});
+  cluster["spec"]["headGroupSpec"]["rayStartParams"]["plasma-directory"] = "/mnt";
+  EXPECT_FALSE(head_of(cluster)["spec"].contains("volumes"));
+}
+
+TEST(HeadPod, IsProbedByCommandsBeforeRay253AndOverHttpSince) {
+  Json cluster = tutorial_cluster();
+  cluster["spec"]["rayVersion"] = "2.52.9";
+  Json container = head_of(cluster)["spec"]["containers"][0];
+  EXPECT_EQ(
+      container["livenessProbe"]["exec"]["command"][2],
+      "wget --tries 1 -T 2 -q -O- http://localhost:52365/api/local_raylet_healthz | grep success && wget --tries 1 "
+      "-T 10 -q -O- http://localhost:8265/api/gcs_healthz | grep success");
+  EXPECT_EQ(container["livenessProbe"]["failureThreshold"], 120);
+  EXPECT_EQ(container["readinessProbe"]["timeoutSeconds"], 5);
+  cluster["spec"]["rayVersion"] = "2.53.0";
+  container = head_of(cluster)["spec"]["containers"][0];
+  EXPECT_EQ(container["readinessProbe"]["httpGet"], Json({{"path", "/api/healthz"}, {"port", 52365}}));
+}
+
+TEST(HeadPod, KeepsTheUsersProbes) {
+  Json cluster = tutorial_cluster();
+  Json& container = cluster["spec"]["headGroupSpec"]["template"]["spec"]["containers"][0];
+  container["livenessProbe"] = {{"tcpSocket", {{"port", 1}}}};
+  const Json built = head_of(cluster)["spec"]["containers"][0];
+  EXPECT_EQ(built["livenessProbe"], container["livenessProbe"]);
+  EXPECT_TRUE(built.contains("readinessProbe"));
+}
+
+TEST(WorkerPod, CarriesItsPlaceInTheSlice) {
+  const Json labels = worker_of(tutorial_cluster(), {0, 2})["metadata"]["labels"];
+  EXPECT_EQ(labels["ray.io/worker-group-replica-index"], "0");
+  EXPECT_EQ(labels["ray.io/replica-host-index"], "2");
+  EXPECT_THAT(labels["ray.io/worker-group-replica-name"].get<std::string>(), HasSubstr("tpu-group-"));
+  EXPECT_EQ(labels["ray.io/identifier"], "maxtext-tpu-cluster-worker");
+}
+
+TEST(WorkerPod, OfASingleHostGroupHasOnlyTheReplicaIndex) {
+  const Json labels =
+      worker_of(a_cluster("c", {{.name = "cpu", .hosts = 1, .accelerator = ""}}), {3, 0})["metadata"]["labels"];
+  EXPECT_EQ(labels["ray.io/worker-group-replica-index"], "3");
+  EXPECT_FALSE(labels.contains("ray.io/replica-host-index"));
+  EXPECT_FALSE(labels.contains("ray.io/worker-group-replica-name"));
+}
+
+TEST(WorkerPod, IsCreatedWithItsTpuIdentity) {
+  const Json pod = worker_of(tutorial_cluster(), {0, 2});
+  const Json& container = pod["spec"]["containers"][0];
+  EXPECT_EQ(env(container, "TPU_WORKER_ID"), "2");
+  EXPECT_EQ(env(container, "TPU_NAME"), "tpu-group-0");
+  EXPECT_EQ(pod["spec"]["hostname"], "tpu-group-0-2");
+  EXPECT_EQ(pod["spec"]["subdomain"], "maxtext-tpu-cluster-headless");
+  EXPECT_EQ(env(container, "TPU_WORKER_HOSTNAMES"),
+            "tpu-group-0-0.maxtext-tpu-cluster-headless,tpu-group-0-1.maxtext-tpu-cluster-headless,"
+            "tpu-group-0-2.maxtext-tpu-cluster-headless,tpu-group-0-3.maxtext-tpu-cluster-headless");
+  EXPECT_EQ(pod["metadata"]["annotations"]["tpuslice.dev/slice-hosts"], "4");
+}
+
+TEST(WorkerPod, FindsTheHeadByName) {
+  const Json container = worker_of(tutorial_cluster(), {0, 0})["spec"]["containers"][0];
+  EXPECT_EQ(env(container, "FQ_RAY_IP"), "maxtext-tpu-cluster-head-svc.default.svc.cluster.local");
+  EXPECT_EQ(env(container, "RAY_IP"), "maxtext-tpu-cluster-head-svc");
+  EXPECT_EQ(env(container, "RAY_ADDRESS"), "maxtext-tpu-cluster-head-svc.default.svc.cluster.local:6379");
+  EXPECT_EQ(env(container, "JAX_PLATFORMS"), "tpu");
+  EXPECT_EQ(env(container, "RAY_USAGE_STATS_EXTRA_TAGS"), "(absent)");
+}
+
+TEST(WorkerPod, WaitsForTheHeadWithTheImageOfItsContainer) {
+  const Json pod = worker_of(tutorial_cluster(), {0, 0});
+  const Json& init = pod["spec"]["initContainers"][0];
+  EXPECT_EQ(init["name"], "wait-gcs-ready");
+  EXPECT_EQ(init["image"], "ray-maxtext:latest");
+  EXPECT_EQ(init["resources"]["limits"], Json({{"cpu", "200m"}, {"memory", "256Mi"}}));
+  EXPECT_THAT(init["args"][0].get<std::string>(),
+              HasSubstr("ray health-check --address maxtext-tpu-cluster-head-svc.default.svc.cluster.local:6379"));
+  EXPECT_THAT(names(init["env"]), Contains("FQ_RAY_IP"));
+  Options options;
+  options.wait_for_gcs = false;
+  EXPECT_FALSE(worker_of(tutorial_cluster(), {0, 0}, options)["spec"].contains("initContainers"));
+}
+
+TEST(WorkerPod, LetsUsersOverrideLabelsExceptThoseThatPlaceIt) {
+  Json cluster = tutorial_cluster();
+  cluster["spec"]["workerGroupSpecs"][0]["template"]["metadata"]["labels"] = {
+      {"app.kubernetes.io/created-by", "me"}, {"ray.io/cluster", "other"}, {"ray.io/group", "other"}, {"team", "ml"}};
+  const Json labels = worker_of(cluster, {0, 1})["metadata"]["labels"];
+  EXPECT_EQ(labels["app.kubernetes.io/created-by"], "me");
+  EXPECT_EQ(labels["team"], "ml");
+  EXPECT_EQ(labels["ray.io/cluster"], "maxtext-tpu-cluster");
+  EXPECT_EQ(labels["ray.io/group"], "tpu-group");
+}
+
+TEST(WorkerPod, GetsTheDefaultsOfTheAdministratorUnlessItSetsThem) {
+  Options options;
+  options.pod_defaults.worker_sidecars = {{{"name", "logs"}, {"image", "l"}}, {{"name", "ray-worker"}, {"image", "x"}}};
+  options.pod_defaults.head_sidecars = {{{"name", "only-head"}, {"image", "h"}}};
+  options.pod_defaults.container_env = {{{"name", "REGION"}, {"value", "eu"}},
+                                        {{"name", "JAX_PLATFORMS"}, {"value", "cpu"}}};
+  options.pod_defaults.labels = {{"team", "default"}, {"cost", "7"}};
+  options.pod_defaults.annotations = {{"a", "default"}, {"b", "default"}};
+  Json cluster = tutorial_cluster();
+  Json& pod_template = cluster["spec"]["workerGroupSpecs"][0]["template"];
+  pod_template["spec"]["containers"][0]["name"] = "ray-worker";
+  pod_template["metadata"]["labels"]["team"] = "ml";
+  pod_template["metadata"]["annotations"]["a"] = "mine";
+  const Json pod = worker_of(cluster, {0, 0}, options);
+  EXPECT_THAT(names(pod["spec"]["containers"]), ElementsAre("ray-worker", "logs"));
+  EXPECT_EQ(env(pod["spec"]["containers"][0], "REGION"), "eu");
+  EXPECT_EQ(env(pod["spec"]["containers"][0], "JAX_PLATFORMS"), "tpu");
+  EXPECT_EQ(pod["metadata"]["labels"]["team"], "ml");
+  EXPECT_EQ(pod["metadata"]["labels"]["cost"], "7");
+  EXPECT_EQ(pod["metadata"]["annotations"]["a"], "mine");
+  EXPECT_EQ(pod["metadata"]["annotations"]["b"], "default");
+}
+
+TEST(WorkerPod, OfATemplateThatContradictsItsSliceIsAnErrorThatNamesTheGroup) {
+  Json cluster = tutorial_cluster();
+  cluster["spec"]["workerGroupSpecs"][0]["template"]["spec"]["hostname"] = "mine";
+  const Result<Object> pod = try_worker(cluster, {0, 0});
+  EXPECT_THAT(pod, IsError(ErrorCode::kInvalidArgument,
+                           AllOf(HasSubstr("RayCluster default/maxtext-tpu-cluster: worker group tpu-group"),
+                                 HasSubstr("spec.hostname"))));
+}
+
+TEST(WorkerPod, OfATemplateWithoutContainersIsAnError) {
+  Json cluster = tutorial_cluster();
+  cluster["spec"]["workerGroupSpecs"][0]["template"]["spec"]["containers"] = Json::array();
+  const Result<Object> pod = try_worker(cluster, {0, 0});
+  EXPECT_THAT(pod, IsError(ErrorCode::kInvalidArgument,
+                           HasSubstr("spec.workerGroupSpecs[groupName=tpu-group].template.spec.containers")));
+}
+
+}  // namespace
+}  // namespace tpuslice::raycluster
