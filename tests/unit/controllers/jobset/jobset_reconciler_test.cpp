@@ -138,14 +138,14 @@ TEST_F(ReconcilingJobSets, FindsPodsWithATeardownGrace) {
   pod.controller = ControllerRef{"batch/v1", "Job", "train-workers-0", "uid-of-train-workers-0"};
   pod.node_name = "node-1";
   pods_.put(pod);
-  EXPECT_THAT(plan(), plan::Deletes(kPods, {})) << "without the annotation";
+  EXPECT_THAT(writes_of(plan(), "delete Pod"), IsEmpty()) << "without the annotation";
   pod.annotations[std::string(tpu::kTeardownGrace)] = "3";
   pods_.put(pod);
-  EXPECT_THAT(plan(), plan::Deletes(kPods, {"train-workers-0-0-x"}));
+  EXPECT_THAT(writes_of(plan(), "delete Pod"), ElementsAre("delete Pod train-workers-0-0-x"));
   pod.deletion = start_of_time();
   pod.grace_seconds = 3;
   pods_.put(pod);
-  EXPECT_THAT(plan(), plan::Deletes(kPods, {})) << "it was deleted";
+  EXPECT_THAT(writes_of(plan(), "delete Pod"), IsEmpty()) << "it was deleted";
 }
 
 TEST_F(ReconcilingJobSets, FindsJobsServiceAndClaimsInTheStores) {

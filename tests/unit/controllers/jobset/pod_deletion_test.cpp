@@ -66,11 +66,12 @@ plan::Plan plan_restart(const World& world) {
 TEST(PodsOfDeletedJobs, AreDeletedOnceTheirJobsTerminate) {
   World world = two_running_slices();
   world.set("/status/restarts", 1);
-  EXPECT_THAT(names_of(plan_restart(world), plan::ActionKind::kDelete, kPods), IsEmpty())
+  EXPECT_THAT(writes_of(plan_restart(world), "delete Pod"), IsEmpty())
       << "their Jobs are deleted first";
   world.every_job(being_deleted());
   const plan::Plan plan = plan_restart(world);
-  EXPECT_THAT(plan, plan::Deletes(kPods, {"train-workers-0-0", "train-workers-1-0"}));
+  EXPECT_THAT(writes_of(plan, "delete Pod"),
+              ElementsAre("delete Pod train-workers-0-0", "delete Pod train-workers-1-0"));
   for (const plan::Stage& stage : plan.stages) {
     for (const plan::Action& action : stage.actions) {
       if (action.type != kPods) continue;
@@ -84,7 +85,7 @@ TEST(PodsOfDeletedJobs, AreDeletedOnceTheirJobsTerminate) {
 TEST(PodsOfDeletedJobs, AreLeftToKubernetesWithoutARestart) {
   World world = two_running_slices();
   world.every_job(being_deleted());
-  EXPECT_THAT(names_of(plan_restart(world), plan::ActionKind::kDelete, kPods), IsEmpty()) << "a user deletes the Jobs";
+  EXPECT_THAT(writes_of(plan_restart(world), "delete Pod"), IsEmpty()) << "a user deletes the Jobs";
 }
 
 }  // namespace

@@ -304,7 +304,7 @@ TEST(SliceNodes, DoNotMatterForSucceededHosts) {
 
 TEST(SliceScheduling, HasNoTimeoutBeforeTheFirstAttempt) {
   const Plan plan = plan_of(a_slice("train").hosts(4).placed_in("pool-a"), 24h);
-  EXPECT_THAT(actions(plan), ElementsAre("patch train-0")) << "its waiting reason";
+  EXPECT_THAT(writes_of(plan), ElementsAre("patch Pod train-0")) << "its waiting reason";
   EXPECT_EQ(plan.requeue_after, std::nullopt) << "a watch event of the pod will follow";
 }
 

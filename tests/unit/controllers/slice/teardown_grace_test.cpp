@@ -146,8 +146,7 @@ TEST(TeardownGrace, KeepsTheDomainUsedUntilTheLastPodHasStopped) {
   const SliceBuilder ending = slice_with_grace().terminating(0).terminating(1).terminating(2);
   const SliceBuilder other = a_slice("other").hosts(3);
   const PoolBuilder pool = a_pool("pool-a").size(3);
-  EXPECT_THAT(names_of(plan_placement(observed({pool}, {ending, other}), {}), plan::ActionKind::kPatch, kPods),
-              ElementsAre("other-0"))
+  EXPECT_THAT(writes_of(plan_placement(observed({pool}, {ending, other}), {})), ElementsAre("patch Pod other-0"))
       << "its waiting reason";
   PlacementScene last = observed({pool}, {slice_with_grace().without(0).without(1).terminating(2), other});
   EXPECT_EQ(plan_placement(last, {}).reason,
