@@ -46,8 +46,8 @@ inline constexpr std::string_view kWorkloadUid = "tpuslice.dev/workload-uid";
 inline constexpr std::string_view kSliceHosts = "tpuslice.dev/slice-hosts";  ///< How many TPU pods the slice has.
 /// Host index; absent without TPUs, and if kMutatedBy says that the completion index is the host index.
 inline constexpr std::string_view kSliceHost = "tpuslice.dev/slice-host";
-/// "job-template": the Job was created with a pod template that already contains all that admission adds
-/// (tpu/rules/template_mutator.h), so the pod needs no admission.
+/// "job-template": the Job was created with a pod template that already contains all that admission adds, so the
+/// pod needs no admission.
 inline constexpr std::string_view kMutatedBy = "tpuslice.dev/mutated-by";
 inline constexpr std::string_view kMutatedByJobTemplate = "job-template";
 /// When host 0 may be placed before the others exist; absent: never.

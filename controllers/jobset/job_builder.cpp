@@ -8,7 +8,7 @@
 #include "api/base/hash.h"
 #include "controllers/jobset/exclusive_placement.h"
 #include "controllers/jobset/rules/jobset_labels.h"
-#include "tpu/rules/template_mutator.h"
+#include "controllers/jobset/template_mutator.h"
 
 namespace tpuslice::jobset {
 namespace {
@@ -97,7 +97,7 @@ Result<Json> JobBuilder::build(std::size_t which, int index, PodTemplate pods) c
                         string_at(metadata, {"name"}), pod_spec);
   out["spec"]["suspend"] = spec.suspended;
   if (pods == PodTemplate::kMutated) {
-    const Result<bool> done = rules::mutate_job_template(out, options_.mutation);
+    const Result<bool> done = mutate_job_template(out, options_.mutation);
     if (!done) return done.error().within(fmt::format("spec.replicatedJobs[{}].template.spec.template", which));
     // With exclusive placement, upstream creates host 0 first; this controller creates all hosts at once.
     if (*done) pod["metadata"]["annotations"].erase(std::string(tpu::kSliceStart));

@@ -4,14 +4,14 @@
 #include <gtest/gtest.h>
 
 #include "api/types/patch.h"
+#include "controllers/jobset/template_mutator.h"
 #include "tests/e2e/admission_fixture.h"
-#include "tests/unit/tpu/rules/template_jobs.h"
-#include "tpu/rules/template_mutator.h"
+#include "tests/unit/controllers/jobset/template_jobs.h"
 
 namespace tpuslice::testing {
 namespace {
 
-using rules::testing::TemplateJob;
+using jobset::TemplateJob;
 
 constexpr ResourceType kBatchJobs{"batch", "v1", "Job", "jobs"};
 constexpr const char* kOfJobSet = "jobset.sigs.k8s.io/jobset-name=js";
@@ -39,7 +39,7 @@ Json content_of(Json pod) {
   for (Json& owner : metadata["ownerReferences"]) owner.erase("uid");
   Json& tolerations = pod["spec"]["tolerations"];
   std::sort(tolerations.begin(), tolerations.end());
-  return rules::testing::as_found(std::move(pod));
+  return jobset::as_found(std::move(pod));
 }
 
 class TemplateAdmission : public Admission {
@@ -80,7 +80,7 @@ TEST_F(TemplateAdmission, IsNotNeededForPodsOfAMutatedTemplate) {
 
   const double before = calls();
   EXPECT_GE(before, 2);
-  ASSERT_TRUE(rules::mutate_job_template(job, mutation_).value_or(false));
+  ASSERT_TRUE(jobset::mutate_job_template(job, mutation_).value_or(false));
   created(kBatchJobs, job);
   const auto templated = pods_of(kOfJobSet, 2);
   EXPECT_EQ(calls(), before) << "the webhook was called";
@@ -91,9 +91,9 @@ TEST_F(TemplateAdmission, IsNotNeededForPodsOfAMutatedTemplate) {
     const Json& pod = templated.at(hostname);
     EXPECT_EQ(json_diff(content_of(admitted.at(hostname)), content_of(pod)), Json::array());
     EXPECT_EQ(string_at(pod, {"metadata", "annotations", "tpuslice.dev/mutated-by"}), "job-template");
-    EXPECT_EQ(string_at(pod, {"metadata", "labels", rules::testing::kIndexKey}), std::to_string(index));
+    EXPECT_EQ(string_at(pod, {"metadata", "labels", jobset::kIndexKey}), std::to_string(index));
     EXPECT_EQ(tpu::testing::env_value(pod, "TPU_WORKER_ID"),
-              fmt::format("metadata.annotations['{}']", rules::testing::kIndexKey));
+              fmt::format("metadata.annotations['{}']", jobset::kIndexKey));
     EXPECT_EQ(pod["spec"]["schedulingGates"].size(), 2U);
     Json again = pod;
     again["metadata"]["annotations"]["tpuslice.dev/slice-host"] = std::to_string(index);
@@ -103,8 +103,8 @@ TEST_F(TemplateAdmission, IsNotNeededForPodsOfAMutatedTemplate) {
 
 TEST_F(TemplateAdmission, IsCalledForAPodWithAForgedMutatedByAnnotation) {
   Json job = job_of_two_hosts();
-  ASSERT_TRUE(rules::mutate_job_template(job, mutation_).value_or(false));
-  Json pod = rules::testing::pod_of(job, 1);
+  ASSERT_TRUE(jobset::mutate_job_template(job, mutation_).value_or(false));
+  Json pod = jobset::pod_of(job, 1);
   pod["apiVersion"] = "v1";
   pod["kind"] = "Pod";
   pod["metadata"].erase("ownerReferences");

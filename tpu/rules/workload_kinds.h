@@ -43,9 +43,6 @@ struct WorkloadKind {
   std::string_view pod_label = {};  ///< Its value is the workload's name; empty: pods are found by their controller.
   std::string_view uid_label = {};  ///< Its value is the workload's uid; empty: pods have no such label.
   bool uid_in_template = false;     ///< Our controller annotates its pod templates with tpuslice.dev/workload-uid.
-  /// The identity of a pod of a Job of this kind does not depend on the Job's uid, so that it is known before the Job
-  /// is created (template_mutator.h).
-  bool identity_before_job = false;
   Result<std::optional<tpu::SliceIdentity>> (*identify)(const Json& pod) = nullptr;  ///< Null: no pods of its own.
   const PodSteps* steps = nullptr;                                                   ///< Null: none.
   bool injects_init_containers = false;   ///< They are read and changed, too.

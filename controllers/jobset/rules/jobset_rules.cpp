@@ -17,7 +17,6 @@ constinit const rules::WorkloadKind kAdmission{
     .warn = [](const Json& object, const Json*) { return rules::warn_jobset(object); },
     .pod_label = kJobSetName,
     .uid_label = kJobSetUid,
-    .identity_before_job = true,
     .identify = identify_pod,
 };
 

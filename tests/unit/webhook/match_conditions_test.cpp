@@ -6,14 +6,14 @@
 #include "api/types/yaml.h"
 #include "cmd/tpu-slice-sim/admission/matching.h"
 #include "cmd/tpu-slice-sim/resources/builtin_resources.h"
+#include "controllers/jobset/template_mutator.h"
 #include "tests/support/admission.h"
-#include "tests/unit/tpu/rules/template_jobs.h"
-#include "tpu/rules/template_mutator.h"
+#include "tests/unit/controllers/jobset/template_jobs.h"
 
 namespace tpuslice::webhook {
 namespace {
 
-using rules::testing::TemplateJob;
+using jobset::TemplateJob;
 
 constexpr const char* kJobController = "system:serviceaccount:kube-system:job-controller";
 constexpr const char* kOperator = "system:serviceaccount:tpu-slice-system:tpu-slice-operator";
@@ -64,11 +64,11 @@ class PodWebhook : public ::testing::Test {
 };
 
 TEST_F(PodWebhook, IsCalledForTpuPodsThatAreNotMutated) {
-  const Json pod = rules::testing::pod_of(TemplateJob{}.json(), 0);
+  const Json pod = jobset::pod_of(TemplateJob{}.json(), 0);
   EXPECT_TRUE(called(pod, "alice"));
   EXPECT_TRUE(called(pod, kJobController));
   EXPECT_FALSE(called(pod, kOperator));
-  EXPECT_FALSE(called(rules::testing::pod_of(TemplateJob{.shape = {.chips = {0}}}.json(), 0), "alice"));
+  EXPECT_FALSE(called(jobset::pod_of(TemplateJob{.shape = {.chips = {0}}}.json(), 0), "alice"));
   const Json barest = Json::parse(R"({"metadata": {"generateName": "p-"}, "spec": {"containers":
       [{"name": "c", "resources": {"limits": {"google.com/tpu": "4"}}}]}})");
   EXPECT_TRUE(called(barest, kJobController)) << "neither labels nor annotations";
@@ -88,8 +88,8 @@ TEST_F(PodWebhook, IsCalledForAllPodsOfLeaderWorkerSets) {
 
 TEST_F(PodWebhook, IsNotCalledForPodsOfAMutatedTemplate) {
   Json job = TemplateJob{}.json();
-  ASSERT_TRUE(rules::mutate_job_template(job, with_kinds({.gate = true})).value_or(false));
-  const Json templated = rules::testing::pod_of(job, 3);
+  ASSERT_TRUE(jobset::mutate_job_template(job, with_kinds({.gate = true})).value_or(false));
+  const Json templated = jobset::pod_of(job, 3);
   EXPECT_FALSE(called(templated, kJobController));
   for (const char* other : {"alice", "system:serviceaccount:default:job-controller", "system:kube-controller-manager",
                             "system:serviceaccount:kube-system:replicaset-controller"}) {
@@ -110,11 +110,11 @@ TEST_F(PodWebhook, IsCalledForPodsOfATemplateThatCannotBeMutated) {
   const tpu::testing::PodShape split{.accelerator = "tpu7x", .topology = "2x2x2", .chips = {2, 2}};
   Json job = TemplateJob{.shape = split, .pods = 2}.json();
   job["spec"]["template"]["metadata"]["annotations"]["tpuslice.dev/mutated-by"] = "job-template";
-  job["spec"]["template"]["metadata"]["labels"]["tpuslice.dev/slice"] = string_at(
-      *rules::mutate_pod(rules::testing::pod_of(job, 0), with_kinds()), {"metadata", "labels", "tpuslice.dev/slice"});
-  EXPECT_FALSE(called(rules::testing::pod_of(job, 0), kJobController)) << "as its user wrote it";
-  ASSERT_FALSE(rules::mutate_job_template(job, with_kinds()).value_or(true));
-  EXPECT_TRUE(called(rules::testing::pod_of(job, 0), kJobController));
+  job["spec"]["template"]["metadata"]["labels"]["tpuslice.dev/slice"] =
+      string_at(*rules::mutate_pod(jobset::pod_of(job, 0), with_kinds()), {"metadata", "labels", "tpuslice.dev/slice"});
+  EXPECT_FALSE(called(jobset::pod_of(job, 0), kJobController)) << "as its user wrote it";
+  ASSERT_FALSE(jobset::mutate_job_template(job, with_kinds()).value_or(true));
+  EXPECT_TRUE(called(jobset::pod_of(job, 0), kJobController));
 }
 
 }  // namespace

@@ -1,16 +1,17 @@
-#include "tpu/rules/template_mutator.h"
+#include "controllers/jobset/template_mutator.h"
 
 #include <optional>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "controllers/jobset/rules/jobset_rules.h"
 #include "tpu/env_var.h"
 #include "tpu/identity.h"
 #include "tpu/labels.h"
 #include "tpu/rules/workload_kinds.h"
 
-namespace tpuslice::rules {
+namespace tpuslice::jobset {
 namespace {
 
 /// Number of pods of an Indexed Job that starts all at once; 0 for any other Job.
@@ -24,13 +25,6 @@ std::int64_t indexed_pods(const Json& job) {
 
 bool has_name_and_namespace(const Json& job) {
   return !string_at(job, {"metadata", "name"}).empty() && !string_at(job, {"metadata", "namespace"}).empty();
-}
-
-/// Whether the identity of the Job's pods is known: that of other kinds contains the Job's uid, which does not exist
-/// yet.
-bool has_stable_identity(const Json& pod, WorkloadKinds kinds) {
-  const WorkloadKind* kind = kind_of_pod(pod, kinds);
-  return kind != nullptr && kind->identity_before_job;
 }
 
 /// The pod that the Job controller creates for a completion index, in all fields that identity depends on.
@@ -71,18 +65,19 @@ void remove_index(Json& pod) {
 }
 
 /// The mutated template; nothing if a template cannot express the mutation of all pods.
-Result<std::optional<Json>> template_of_slice(const Json& job, const MutationOptions& options) {
+Result<std::optional<Json>> template_of_slice(const Json& job, const rules::MutationOptions& options) {
   const std::int64_t pods = indexed_pods(job);
   if (pods == 0 || !has_name_and_namespace(job) || find_path(job, {"spec", "template"}) == nullptr) {
     return std::optional<Json>();
   }
   Json first = pod_of(job, 0);
-  if (!has_stable_identity(first, options.kinds)) return std::optional<Json>();
+  // The identity of a pod of another kind contains the uid of the Job, which does not exist yet.
+  if (rules::kind_of_pod(first, options.kinds) != &kAdmission) return std::optional<Json>();
   Json last = pod_of(job, pods - 1);
-  ASSIGN_OR_RETURN(const std::optional<tpu::SliceIdentity> identity, identify_pod(first, options.kinds));
+  ASSIGN_OR_RETURN(const std::optional<tpu::SliceIdentity> identity, identify_pod(first));
   if (!identity) return std::optional<Json>();
-  ASSIGN_OR_RETURN(first, mutate_pod(std::move(first), options));
-  ASSIGN_OR_RETURN(last, mutate_pod(std::move(last), options));
+  ASSIGN_OR_RETURN(first, rules::mutate_pod(std::move(first), options));
+  ASSIGN_OR_RETURN(last, rules::mutate_pod(std::move(last), options));
   if (identity->hosts != pods) return std::optional<Json>();
   // Fields that are equal in the first and the last pod are equal in all pods.
   refer_to_index(first, last, pods - 1);
@@ -104,7 +99,7 @@ void remove_mark(Json& job) {
   job["spec"]["template"]["metadata"]["annotations"].erase(std::string(tpu::kMutatedBy));
 }
 
-Result<bool> mutate_well_formed(Json& job, const MutationOptions& options) {
+Result<bool> mutate_well_formed(Json& job, const rules::MutationOptions& options) {
   ASSIGN_OR_RETURN(std::optional<Json> mutated, template_of_slice(job, options));
   if (!mutated) {
     remove_mark(job);
@@ -116,7 +111,7 @@ Result<bool> mutate_well_formed(Json& job, const MutationOptions& options) {
 
 }  // namespace
 
-Result<bool> mutate_job_template(Json& job, const MutationOptions& options) {
+Result<bool> mutate_job_template(Json& job, const rules::MutationOptions& options) {
   try {
     return mutate_well_formed(job, options);
   } catch (const Json::exception& error) {
@@ -124,4 +119,4 @@ Result<bool> mutate_job_template(Json& job, const MutationOptions& options) {
   }
 }
 
-}  // namespace tpuslice::rules
+}  // namespace tpuslice::jobset

@@ -7,7 +7,7 @@
 
 #include "tests/unit/tpu/pods.h"
 
-namespace tpuslice::rules::testing {
+namespace tpuslice::jobset {
 
 constexpr const char* kIndexKey = "batch.kubernetes.io/job-completion-index";
 
@@ -84,4 +84,4 @@ inline Json as_found(Json pod) {
   return pod;
 }
 
-}  // namespace tpuslice::rules::testing
+}  // namespace tpuslice::jobset

@@ -1,13 +1,13 @@
-// Template mutation: applies pod_mutator.h to the pod template of a Job before the Job is created, so that its pods
-// need no admission. Pure.
+// Template mutation: applies tpu/rules/pod_mutator.h to the pod template of a Job before the Job is created, so that
+// its pods need no admission. Pure.
 //
-//   ASSIGN_OR_RETURN(const bool mutated, rules::mutate_job_template(job, options));
+//   ASSIGN_OR_RETURN(const bool mutated, mutate_job_template(job, options));
 //   plan.create(std::move(job));  // If false, the webhook mutates each pod, with the same result.
 #pragma once
 
 #include "tpu/rules/pod_mutator.h"
 
-namespace tpuslice::rules {
+namespace tpuslice::jobset {
 
 /// Gives the pod template of `job` all that mutate_pod() would give each of its pods, and sets the annotation
 /// tpuslice.dev/mutated-by. `job` is a batch/v1 Job of a JobSet as it is about to be created: with name, namespace, and
@@ -19,6 +19,6 @@ namespace tpuslice::rules {
 /// host has several processes, whose ids are in no field of the pod.
 ///
 /// Errors: those of mutate_pod(); the Job is unchanged then.
-[[nodiscard]] Result<bool> mutate_job_template(Json& job, const MutationOptions& options);
+[[nodiscard]] Result<bool> mutate_job_template(Json& job, const rules::MutationOptions& options);
 
-}  // namespace tpuslice::rules
+}  // namespace tpuslice::jobset

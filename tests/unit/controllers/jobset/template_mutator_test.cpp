@@ -1,4 +1,4 @@
-#include "tpu/rules/template_mutator.h"
+#include "controllers/jobset/template_mutator.h"
 #include "tests/support/admission.h"
 
 #include <functional>
@@ -6,18 +6,17 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tests/unit/tpu/rules/template_jobs.h"
+#include "tests/unit/controllers/jobset/template_jobs.h"
 
-namespace tpuslice::rules {
+namespace tpuslice::jobset {
 namespace {
 
-using ::testing::HasSubstr;
-using testing::TemplateJob;
+using testing::HasSubstr;
 using tpu::testing::env_value;
 
 constexpr const char* kIndexField = "metadata.annotations['batch.kubernetes.io/job-completion-index']";
 
-Json template_of(Json job, const MutationOptions& options = with_kinds()) {
+Json mutated_template(Json job, const rules::MutationOptions& options = with_kinds()) {
   const auto mutated = mutate_job_template(job, options);
   EXPECT_TRUE(mutated.ok()) << mutated.error().message();
   EXPECT_TRUE(mutated.ok() && *mutated);
@@ -34,7 +33,7 @@ void expect_unchanged(const Json& job, const char* why) {
 }
 
 TEST(MutateJobTemplate, GivesAllPodsOfAJobTheirIdentity) {
-  const Json result = template_of(TemplateJob{}.json(), with_kinds({.gate = true}));
+  const Json result = mutated_template(TemplateJob{}.json(), with_kinds({.gate = true}));
   EXPECT_EQ(env_value(result, "TPU_WORKER_ID"), kIndexField);
   EXPECT_EQ(env_value(result, "TPU_WORKER_HOSTNAMES"), "js-w-1-0.js,js-w-1-1.js,js-w-1-2.js,js-w-1-3.js");
   EXPECT_EQ(env_value(result, "TPU_NAME"), "js-w-1");
@@ -54,12 +53,12 @@ TEST(MutateJobTemplate, GivesAllPodsOfAJobTheirIdentity) {
 
 TEST(MutateJobTemplate, OmitsWhatTheJobControllerAdds) {
   const Json bare = TemplateJob{}.json()["spec"]["template"];
-  const Json result = template_of(TemplateJob{}.json());
+  const Json result = mutated_template(TemplateJob{}.json());
   Json labels = result["metadata"]["labels"];
   labels.erase("tpuslice.dev/slice");
   EXPECT_EQ(labels, bare["metadata"]["labels"]);
   EXPECT_FALSE(result["metadata"].contains("namespace"));
-  EXPECT_FALSE(result["metadata"]["annotations"].contains(testing::kIndexKey));
+  EXPECT_FALSE(result["metadata"]["annotations"].contains(kIndexKey));
   EXPECT_FALSE(result["spec"].contains("hostname"));
 }
 
@@ -73,7 +72,7 @@ TEST(MutateJobTemplate, ChangesNothingTheSecondTime) {
 
 TEST(MutateJobTemplate, KeepsAWorkerIdOfTheUser) {
   const Json env = Json::parse(R"([{"name": "TPU_WORKER_ID", "value": "0"}, {"name": "TPU_NAME", "value": "mine"}])");
-  const Json result = template_of(TemplateJob{.shape = {.env = env}}.json());
+  const Json result = mutated_template(TemplateJob{.shape = {.env = env}}.json());
   EXPECT_EQ(env_value(result, "TPU_WORKER_ID"), "0");
   EXPECT_EQ(env_value(result, "TPU_NAME"), "mine");
 }
@@ -82,11 +81,11 @@ TEST(MutateJobTemplate, KeepsAWorkerIdOfTheUser) {
 TEST(MutateJobTemplate, ReplacesAWorkerIdOfThePlatform) {
   const Json env = Json::parse(
       R"([{"name": "TPU_WORKER_ID", "value": "0"}, {"name": "TPU_WORKER_HOSTNAMES", "value": "localhost"}])");
-  EXPECT_EQ(env_value(template_of(TemplateJob{.shape = {.env = env}}.json()), "TPU_WORKER_ID"), kIndexField);
+  EXPECT_EQ(env_value(mutated_template(TemplateJob{.shape = {.env = env}}.json()), "TPU_WORKER_ID"), kIndexField);
 }
 
 TEST(MutateJobTemplate, SetsTheWorkerIdOfASingleHost) {
-  const Json result = template_of(TemplateJob{.shape = {.topology = "2x4", .chips = {8}}, .pods = 1}.json());
+  const Json result = mutated_template(TemplateJob{.shape = {.topology = "2x4", .chips = {8}}, .pods = 1}.json());
   EXPECT_EQ(env_value(result, "TPU_WORKER_ID"), "0");
   EXPECT_EQ(env_value(result, "TPU_WORKER_HOSTNAMES"), "<absent>");
   EXPECT_EQ(result["metadata"]["annotations"]["tpuslice.dev/slice-hosts"], "1");
@@ -150,4 +149,4 @@ TEST(MutateJobTemplate, RejectsWhatMutatePodRejects) {
 }
 
 }  // namespace
-}  // namespace tpuslice::rules
+}  // namespace tpuslice::jobset

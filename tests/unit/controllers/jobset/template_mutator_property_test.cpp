@@ -2,15 +2,12 @@
 #include <gtest/gtest.h>
 
 #include "api/base/random.h"
+#include "controllers/jobset/template_mutator.h"
 #include "tests/support/admission.h"
-#include "tests/unit/tpu/rules/template_jobs.h"
-#include "tpu/rules/template_mutator.h"
+#include "tests/unit/controllers/jobset/template_jobs.h"
 
-namespace tpuslice::rules {
+namespace tpuslice::jobset {
 namespace {
-
-using testing::as_found;
-using testing::TemplateJob;
 
 struct JobShape {
   const char* accelerator;
@@ -99,24 +96,24 @@ Json random_job(Random& random, const JobShape& shape) {
   return job;
 }
 
-void check_pod(const Json& bare_job, const Json& job, int index, const MutationOptions& options) {
-  const Json templated = testing::pod_of(job, index);
-  const Result<Json> admitted = mutate_pod(testing::pod_of(bare_job, index), options);
+void check_pod(const Json& bare_job, const Json& job, int index, const rules::MutationOptions& options) {
+  const Json templated = pod_of(job, index);
+  const Result<Json> admitted = rules::mutate_pod(pod_of(bare_job, index), options);
   ASSERT_TRUE(admitted.ok()) << admitted.error().message();
   ASSERT_EQ(as_found(templated), as_found(*admitted)) << bare_job.dump(1);
   // Where the webhook is asked all the same.
   Json expected = templated;
   expected["metadata"]["annotations"]["tpuslice.dev/slice-host"] = std::to_string(index);
-  const Result<Json> once = mutate_pod(templated, options);
+  const Result<Json> once = rules::mutate_pod(templated, options);
   ASSERT_TRUE(once.ok()) << once.error().message();
   ASSERT_EQ(*once, expected) << bare_job.dump(1);
-  ASSERT_EQ(*mutate_pod(*once, options), *once);
+  ASSERT_EQ(*rules::mutate_pod(*once, options), *once);
 }
 
 bool declares_worker_id(const Json& job) {
   const Json& containers = job["spec"]["template"]["spec"]["containers"];
-  return std::ranges::any_of(
-      containers, [](const Json& container) { return testing::declares(container["env"], "TPU_WORKER_ID"); });
+  return std::ranges::any_of(containers,
+                             [](const Json& container) { return declares(container["env"], "TPU_WORKER_ID"); });
 }
 
 TEST(MutateJobTemplateProperty, MutatesEveryPodLikeAdmission) {
@@ -125,7 +122,7 @@ TEST(MutateJobTemplateProperty, MutatesEveryPodLikeAdmission) {
   for (int round = 0; round < 1000; ++round) {
     const JobShape& shape = one_of(random, job_shapes());
     const Json bare = random_job(random, shape);
-    const MutationOptions options = with_kinds({.gate = perhaps(random), .device_env = perhaps(random)});
+    const rules::MutationOptions options = with_kinds({.gate = perhaps(random), .device_env = perhaps(random)});
     Json job = bare;
     const Result<bool> right = mutate_job_template(job, options);
     ASSERT_TRUE(right.ok()) << right.error().message();
@@ -148,4 +145,4 @@ TEST(MutateJobTemplateProperty, MutatesEveryPodLikeAdmission) {
 }
 
 }  // namespace
-}  // namespace tpuslice::rules
+}  // namespace tpuslice::jobset
