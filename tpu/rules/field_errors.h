@@ -28,7 +28,7 @@ struct FieldError {
   /// kInvalid, kNotSupported, kDuplicate: the value as JSON, truncated; kTooMany: the number of items.
   std::string found;
   std::string detail;  ///< What is wrong, and which value would be right; may be empty for kRequired and kDuplicate.
-  std::string rule;    ///< The source of the rule: one of those below.
+  std::string rule;    ///< The source of the rule: one of those below, or one of the kind's.
 
   /// Long paths and details, which contain keys and names of users, are shortened.
   [[nodiscard]] std::string to_string() const;
@@ -41,8 +41,6 @@ struct FieldError {
 /// Sources of rules.
 inline constexpr std::string_view kKubernetesRule = "kubernetes";
 inline constexpr std::string_view kKubeRayRule = "kuberay";
-inline constexpr std::string_view kJobSetRule = "jobset";
-inline constexpr std::string_view kLeaderWorkerSetRule = "lws";
 inline constexpr std::string_view kGkeRule = "gke";
 inline constexpr std::string_view kOurRule = "tpuslice";
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "api/types/typed.h"
@@ -10,6 +11,9 @@
 #include "tpu/rules/refusal.h"
 
 namespace tpuslice::rules {
+
+/// Source of upstream's rules (FieldError::rule).
+inline constexpr std::string_view kJobSetRule = "jobset";
 
 /// All field errors of `jobset`. Absent fields count as their defaults, so it does not matter whether a defaulting
 /// webhook ran.

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "controllers/jobset/rules/spec.h"
+#include "controllers/jobset/rules/validator.h"
 #include "tpu/rules/field_errors.h"
 
 namespace tpuslice::rules {

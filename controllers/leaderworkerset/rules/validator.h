@@ -4,6 +4,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "api/types/typed.h"
@@ -11,6 +12,9 @@
 #include "tpu/rules/field_errors.h"
 
 namespace tpuslice::rules {
+
+/// Source of upstream's rules (FieldError::rule).
+inline constexpr std::string_view kLeaderWorkerSetRule = "lws";
 
 /// All errors of `set`. `old` is the stored object on an update, otherwise null. Absent fields count as the defaults of
 /// the CRD and of upstream's webhook.

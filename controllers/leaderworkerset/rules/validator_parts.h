@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "controllers/leaderworkerset/rules/group_slices.h"
+#include "controllers/leaderworkerset/rules/validator.h"
 #include "tpu/rules/field_errors.h"
 
 namespace tpuslice::rules {
