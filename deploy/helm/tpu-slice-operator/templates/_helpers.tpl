@@ -23,6 +23,11 @@ app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
 {{- $enabled }}
 {{- end }}
 
+{{/* The controller of a kind, from the path of its CRD: "rayjob" of files/crds/ray.io_rayjobs.yaml. */}}
+{{- define "tpu-slice-operator.kind" -}}
+{{- base . | trimSuffix "s.yaml" | splitList "_" | last }}
+{{- end }}
+
 {{/* Flags that the drain needs as well as the operator. */}}
 {{- define "tpu-slice-operator.commonArgs" -}}
 - --leader-election-namespace={{ .Release.Namespace }}
