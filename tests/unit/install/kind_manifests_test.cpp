@@ -1,8 +1,9 @@
-// Each kind of cmd/tpu-slice-operator/kinds.cpp is in all manifests that list kinds. A failure says what is
-// missing.
+// The kinds in the manifests that list kinds are those of cmd/tpu-slice-operator/kinds.cpp. A failure says what is
+// missing of a kind, or what is left of a kind that was removed.
 #include "tests/support/kind_manifests.h"
 
 #include <filesystem>
+#include <set>
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -17,33 +18,123 @@ namespace tpuslice {
 namespace {
 
 namespace fs = std::filesystem;
+using testing::ContainerEq;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::IsSubsetOf;
 
-constexpr const char* kChart = "deploy/helm/tpu-slice-operator/";
+using Names = std::set<std::string>;
+
+/// The name of each kind, and `others`.
+template <typename NameOf>
+Names names_of_kinds(const NameOf& name_of, Names others = {}) {
+  for (const kind::Kind* each : kinds()) others.insert(name_of(*each));
+  return others;
+}
+
+std::string controller_of(const kind::Kind& kind) { return std::string(kind.controller); }
+
+/// Names of the files in `folder` with this extension, up to `end`.
+Names files_in(const char* folder, const char* extension, std::string_view end) {
+  Names names;
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    const std::string name = entry.path().filename();
+    if (entry.path().extension() == extension) names.insert(name.substr(0, name.find(end)));
+  }
+  return names;
+}
+
+void append_documents(const std::string& yaml, std::vector<Json>& out) {
+  const auto documents = parse_yaml_documents(yaml);
+  ASSERT_TRUE(documents.ok()) << yaml;
+  for (const YamlDocument& document : *documents) out.push_back(document.value);
+}
 
 /// The objects of the manifests in `folders`.
 std::vector<Json> objects_in(const std::vector<std::string>& folders) {
   std::vector<Json> out;
   for (const std::string& folder : folders) {
     for (const auto& entry : fs::directory_iterator(folder)) {
-      if (entry.path().extension() != ".yaml") continue;
-      const auto documents = parse_yaml_documents(read_file(entry.path().string()).value());
-      EXPECT_TRUE(documents.ok()) << entry.path();
-      if (!documents) continue;
-      for (const YamlDocument& document : *documents) out.push_back(document.value);
+      if (entry.path().extension() == ".yaml") append_documents(read_file(entry.path().string()).value(), out);
     }
   }
   return out;
 }
 
-Json chart_schema() {
-  return parse_json(read_file(fmt::format("{}values.schema.json", kChart)).value()).value().at("properties");
+/// The patches of the components that leave something out.
+std::vector<Json> patches_of_overlays() {
+  std::vector<Json> components;
+  for (const auto& entry : fs::directory_iterator("deploy/overlays")) {
+    if (!entry.path().filename().string().starts_with("without-")) continue;
+    append_documents(read_file((entry.path() / "kustomization.yaml").string()).value(), components);
+  }
+  std::vector<Json> out;
+  for (const Json& component : components) {
+    for (const Json& patch : array_at(component, {"patches"})) append_documents(string_at(patch, {"patch"}), out);
+  }
+  return out;
+}
+
+/// The objects and webhooks that have this directive of a patch: "ClusterRole tpu-slice-operator-slice", "webhook
+/// pods.tpuslice.dev".
+Names names_of(const std::vector<Json>& objects, std::string_view directive = {}) {
+  Names names;
+  const auto add = [&](std::string_view kind, const std::string& name, const Json& json) {
+    if (string_at(json, {"$patch"}) == directive) names.insert(fmt::format("{} {}", kind, name));
+  };
+  for (const Json& object : objects) {
+    add(string_at(object, {"kind"}), string_at(object, {"metadata", "name"}), object);
+    for (const Json& webhook : array_at(object, {"webhooks"})) add("webhook", string_at(webhook, {"name"}), webhook);
+  }
+  return names;
+}
+
+/// The resources of CRDs that `roles` name: "jobsets.jobset.x-k8s.io". The API groups of Kubernetes have no dot, or end
+/// with ".k8s.io".
+Names custom_resources_of(const std::vector<Json>& roles) {
+  Names names;
+  for (const Json& role : roles) {
+    for (const Json& rule : array_at(role, {"rules"})) {
+      for (const std::string& group : array_at(rule, {"apiGroups"}).get<Names>()) {
+        if (group.find('.') == std::string::npos || group.ends_with(".k8s.io")) continue;
+        for (const std::string& resource : array_at(rule, {"resources"}).get<Names>()) {
+          names.insert(fmt::format("{}.{}", resource.substr(0, resource.find('/')), group));
+        }
+      }
+    }
+  }
+  return names;
 }
 
 TEST(Kinds, HaveACrdAWebhookAndTheirPermissions) {
   const std::vector<Json> manifests = objects_in({"deploy/crds", "deploy/rbac", "deploy/webhook"});
   for (const kind::Kind* each : kinds()) EXPECT_THAT(kind::missing_manifests(*each, manifests), IsEmpty());
+}
+
+// The chart finds the files of a kind by these names.
+TEST(Kinds, AreThoseWithACrdAndARole) {
+  EXPECT_THAT(files_in("deploy/crds", ".yaml", ".yaml"), ContainerEq(names_of_kinds([](const kind::Kind& kind) {
+                return fmt::format("{}_{}s", kind.type.group, kind.controller);
+              })));
+  EXPECT_THAT(files_in("deploy/rbac", ".yaml", ".yaml"),
+              ContainerEq(names_of_kinds(controller_of, {"core", "metrics", "preemption", "raycluster-autoscaler",
+                                                         "scale-up", "slice", "webhook", "webhook-certificate"})));
+}
+
+TEST(Kinds, AreThoseWithAWebhook) {
+  Names webhooks;
+  for (const Json& object : objects_in({"deploy/webhook"})) {
+    if (string_at(object, {"kind"}) != "ValidatingWebhookConfiguration") continue;
+    for (const Json& webhook : array_at(object, {"webhooks"})) webhooks.insert(string_at(webhook, {"name"}));
+  }
+  EXPECT_THAT(webhooks, ContainerEq(names_of_kinds(
+                            [](const kind::Kind& kind) { return fmt::format("{}.tpuslice.dev", kind.type.plural); })));
+}
+
+TEST(Kinds, AreThoseThatRolesName) {
+  EXPECT_THAT(custom_resources_of(objects_in({"deploy/rbac", "deploy/drain"})),
+              ContainerEq(names_of_kinds([](const kind::Kind& kind) { return kind.type.resource(); },
+                                         {"provisioningrequests.autoscaling.x-k8s.io"})));
 }
 
 TEST(Kinds, WithAFinalizerAreDrained) {
@@ -57,43 +148,46 @@ TEST(Kinds, WithAFinalizerAreDrained) {
   }
 }
 
-TEST(Kinds, CanBeLeftOutOfTheChart) {
-  const Json schema = chart_schema();
-  const RE2 known(string_at(schema, {"controllers", "items", "pattern"}));
-  const Json& upstream = array_at(schema, {"config", "properties", "takeOver", "items", "enum"});
-  const std::string crds = read_file(fmt::format("{}templates/crds.yaml", kChart)).value();
-  const std::string rbac = read_file(fmt::format("{}templates/rbac.yaml", kChart)).value();
+TEST(Kinds, AreThoseOfTheSchemaOfTheChart) {
+  const Json schema = parse_json(read_file("deploy/helm/tpu-slice-operator/values.schema.json").value()).value();
+  const Json& properties = schema.at("properties");
+  const std::string pattern = string_at(properties, {"controllers", "items", "pattern"});
+  Names controllers;
+  re2::StringPiece rest(pattern);
+  for (std::string name; RE2::FindAndConsume(&rest, "([a-z]+)", &name);) controllers.insert(name);
+  EXPECT_THAT(controllers, ContainerEq(names_of_kinds(controller_of, {"slice"})));
+
+  Names upstream;
   for (const kind::Kind* each : kinds()) {
-    const std::string name(each->controller);
-    EXPECT_TRUE(RE2::FullMatch(name, known)) << "values.schema.json: controllers do not have " << name;
-    EXPECT_EQ(std::ranges::count(upstream, Json(name)), each->upstream.exists() ? 1 : 0)
-        << "values.schema.json: config.takeOver, " << name;
-    EXPECT_THAT(crds, HasSubstr(fmt::format("\"{}_{}\" \"{}\"", each->type.group, each->type.plural, name)));
-    EXPECT_THAT(rbac, HasSubstr(fmt::format("\"{0}\" (list \"{0}\"", name)));
+    if (each->upstream.exists()) upstream.emplace(each->controller);
   }
+  const Json& listed = array_at(properties, {"config", "properties", "takeOver", "items", "enum"});
+  EXPECT_THAT(listed.get<Names>(), ContainerEq(upstream)) << "config.takeOver";
 }
 
 TEST(Kinds, CanBeLeftOutOfTheOverlays) {
-  std::string overlays;
-  for (const auto& entry : fs::directory_iterator("deploy/overlays")) {
-    if (!entry.path().filename().string().starts_with("without-")) continue;
-    overlays += read_file((entry.path() / "kustomization.yaml").string()).value();
-  }
+  const Names deleted = names_of(patches_of_overlays(), "delete");
+  Names of_kinds;
   for (const kind::Kind* each : kinds()) {
-    EXPECT_THAT(overlays, HasSubstr(fmt::format("{{name: {}}}", each->type.resource())));
-    EXPECT_THAT(overlays, HasSubstr(fmt::format("{{name: tpu-slice-operator-{}}}", each->controller)));
-    EXPECT_THAT(overlays, HasSubstr(fmt::format("{{name: {}.tpuslice.dev, $patch: delete}}", each->type.plural)));
+    of_kinds.insert({fmt::format("CustomResourceDefinition {}", each->type.resource()),
+                     fmt::format("ClusterRole tpu-slice-operator-{}", each->controller),
+                     fmt::format("ClusterRoleBinding tpu-slice-operator-{}", each->controller),
+                     fmt::format("webhook {}.tpuslice.dev", each->type.plural)});
   }
+  EXPECT_THAT(of_kinds, IsSubsetOf(deleted));
+  EXPECT_THAT(deleted,
+              IsSubsetOf(names_of(objects_in({"deploy/crds", "deploy/operator", "deploy/rbac", "deploy/webhook"}))));
 }
 
-TEST(Kinds, HaveASampleAndAPage) {
+TEST(Kinds, AreThoseWithASampleAndAPage) {
+  EXPECT_THAT(files_in("deploy/samples", ".yaml", "-"),
+              ContainerEq(names_of_kinds(controller_of, {"job", "statefulset"})));
   std::string samples;
   for (const auto& entry : fs::directory_iterator("deploy/samples"))
     samples += read_file(entry.path().string()).value();
-  for (const kind::Kind* each : kinds()) {
-    EXPECT_THAT(samples, HasSubstr(fmt::format("kind: {}\n", each->type.kind)));
-    EXPECT_TRUE(fs::exists(fmt::format("docs/api/{}.md", each->controller))) << "run `make api-docs`";
-  }
+  for (const kind::Kind* each : kinds()) EXPECT_THAT(samples, HasSubstr(fmt::format("kind: {}\n", each->type.kind)));
+  EXPECT_THAT(files_in("docs/api", ".md", ".md"), ContainerEq(names_of_kinds(controller_of, {"pod-spec"})))
+      << "run `make api-docs`";
 }
 
 }  // namespace
