@@ -14,7 +14,7 @@
 
 namespace tpuslice::tpu {
 
-/// Where the webhooks of the ecosystem differ in the environment that they give TPU workers.
+/// The differences between the webhooks of the ecosystem in the environment of TPU workers.
 /// The defaults are those of GKE's webhook for Indexed Jobs.
 struct EnvConvention {
   int process_port = 8471;                ///< TPU_PROCESS_PORT of the first process of a host.

@@ -85,7 +85,7 @@ struct PodScheduling {
   // Only while the pod has no node.
   std::vector<TolerationView> tolerations;
   SharedString node_affinity;  ///< JSON of the required node selector; empty without one.
-  /// "spec.resourceClaims[0].resourceClaimTemplateName tpu", of each claim that has one.
+  /// "spec.resourceClaims[0].resourceClaimTemplateName gpu-template", of each claim that has one.
   SharedString claim_templates;
   friend bool operator==(const PodScheduling&, const PodScheduling&) = default;
 };

@@ -9,7 +9,8 @@ bool KeySchedule::add(const ObjectKey& key, Instant due) {
     by_time_.erase({entry->second, key});
     entry->second = due;
   }
-  return by_time_.emplace(due, key).first == by_time_.begin();
+  const auto place = by_time_.emplace(due, key).first;
+  return place == by_time_.begin();
 }
 
 void KeySchedule::postpone(const ObjectKey& key, Instant until) {
