@@ -12,7 +12,7 @@
 namespace tpuslice::raycluster {
 namespace {
 
-constexpr std::size_t kHashLength = 13;
+constexpr std::size_t kAnnotationHashLength = 13;
 
 /// Removes what has no effect: null, and the empty objects that Go's typed clients add.
 Json normal_form(const Json& json) {
@@ -74,7 +74,7 @@ std::string spec_hash(const RayClusterSpec& spec) {
       erase_queueing(group);
     }
   }
-  return short_hash(normal_form(json).dump(), kHashLength);
+  return short_hash(normal_form(json).dump(), kAnnotationHashLength);
 }
 
 std::string template_hash(const RayClusterSpec& spec, const WorkerGroup& group) {
@@ -85,7 +85,7 @@ std::string template_hash(const RayClusterSpec& spec, const WorkerGroup& group) 
   if (group.pod_template != nullptr) json["template"] = *group.pod_template;
   if (spec.autoscaling.explicit_v2()) json["restartPolicy"] = "Never";
   erase_queueing(json);
-  return short_hash(normal_form(json).dump(), kHashLength);
+  return short_hash(normal_form(json).dump(), kAnnotationHashLength);
 }
 
 StringMap hash_annotations(const RayClusterSpec& spec, const WorkerGroup* group) {

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "api/base/strings.h"
-#include "controllers/raycluster/children/ingress.h"
 #include "controllers/raycluster/names.h"
 #include "controllers/raycluster/pods/autoscaler.h"
 #include "controllers/raycluster/rules/raycluster_labels.h"

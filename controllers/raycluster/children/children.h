@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "api/types/conditions.h"
+#include "api/types/views.h"
 #include "controllers/plan/child.h"
 #include "controllers/raycluster/observed.h"
 #include "controllers/raycluster/rules/spec.h"
@@ -118,5 +119,12 @@ struct ChildKey {
 /// Why the children cannot be used yet: a reason of kChildrenReady.
 [[nodiscard]] Problem child_problem(const std::vector<Child>& children,
                                     const std::optional<plan::Failure>& last_failure);
+
+/// The Ingress by which clients outside the Kubernetes cluster reach Ray's dashboard, as headGroupSpec.ingressOptions
+/// asks for it. It has the annotations of the cluster; kubernetes.io/ingress.class among them becomes its class.
+[[nodiscard]] Object build_ingress(const RayClusterSpec& spec);
+
+/// An Ingress without a class gets the default class of the Kubernetes cluster when it is created, and keeps it.
+void keep_ingress_class(const ObjectView& live, Object& desired);
 
 }  // namespace tpuslice::raycluster

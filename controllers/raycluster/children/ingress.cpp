@@ -1,9 +1,8 @@
-#include "controllers/raycluster/children/ingress.h"
+#include "controllers/raycluster/children/children.h"
 
 #include <utility>
 
 #include "api/types/resource_type.h"
-#include "controllers/raycluster/children/children.h"
 #include "controllers/raycluster/children/services.h"
 #include "controllers/raycluster/names.h"
 #include "controllers/raycluster/rules/raycluster_labels.h"

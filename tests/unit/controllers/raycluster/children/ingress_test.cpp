@@ -1,9 +1,8 @@
-#include "controllers/raycluster/children/ingress.h"
+#include "controllers/raycluster/children/children.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "controllers/raycluster/children/children.h"
 #include "controllers/raycluster/raycluster_plan.h"
 #include "tests/support/plan_matchers.h"
 #include "tests/unit/controllers/raycluster/fixtures.h"
