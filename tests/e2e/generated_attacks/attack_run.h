@@ -24,7 +24,7 @@ struct BatchFigures {
   double cpu_seconds = 0;
   std::optional<int> exit_code;  ///< The operator has exited.
   std::map<std::string, int> answers;
-  std::size_t left = 0;  ///< Objects that could not be deleted.
+  std::size_t left = 0;           ///< Objects that could not be deleted.
   bool apiserver_killed = false;  ///< It needed too much memory itself; then `others` is empty.
   BystanderFigures others;
 

@@ -66,8 +66,7 @@ plan::Plan plan_restart(const World& world) {
 TEST(PodsOfDeletedJobs, AreDeletedOnceTheirJobsTerminate) {
   World world = two_running_slices();
   world.set("/status/restarts", 1);
-  EXPECT_THAT(writes_of(plan_restart(world), "delete Pod"), IsEmpty())
-      << "their Jobs are deleted first";
+  EXPECT_THAT(writes_of(plan_restart(world), "delete Pod"), IsEmpty()) << "their Jobs are deleted first";
   world.every_job(being_deleted());
   const plan::Plan plan = plan_restart(world);
   EXPECT_THAT(writes_of(plan, "delete Pod"),
