@@ -9,7 +9,7 @@
 namespace tpuslice::http {
 namespace {
 
-/// An operator has fewer servers.
+/// The API server is one, the dashboards of Ray are the others. Only while DNS does not answer are there that many.
 constexpr std::size_t kMaxLookups = 16;
 
 Result<Addresses> ask_system(const std::string& host, std::uint16_t port, int flags) {
