@@ -209,8 +209,17 @@ TEST_F(ProvisionedSlices, StartWholeInThePoolsOfAnAtomicScaleUp) {
   AutoscalerOptions options;
   for (int i = 0; i < 4; ++i) options.groups.push_back(node_group(a_pool(fmt::format("atomic-{}", i))));
   start(std::move(options), kAtomicScaleUp, {"--max-scouts=2"});
-  for (const char* job : {"a", "b", "c"}) create_job(job);
   std::size_t most = 0;
+  // One after the other: a slice that gets the nodes of another one's request leaves that waiting for the request's
+  // time-out.
+  for (const char* job : {"a", "b", "c"}) {
+    create_job(job);
+    const auto asks_or_runs = [&] {
+      most = std::max(most, requests().size());
+      return !waiting_reason(job).empty() || !pool_of(job).empty();
+    };
+    EXPECT_TRUE(eventually(asks_or_runs, 30s)) << job;
+  }
   std::set<std::string> pools;
   const bool all_run = eventually(
       [&] {
