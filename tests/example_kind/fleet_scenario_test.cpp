@@ -19,9 +19,9 @@ namespace {
 const ObjectKey kNorth{"default", "north"};
 
 /// The Fleet of the sample: two ships of four hosts.
-class FleetWorld final : public OperatorWorld {
+class FleetOperatorWorld final : public OperatorWorld {
  public:
-  FleetWorld() : OperatorWorld({}, "tests/example_kind/deploy/example.com_fleets.yaml") {
+  FleetOperatorWorld() : OperatorWorld({}, "tests/example_kind/deploy/example.com_fleets.yaml") {
     replacement.add_controllers = [](runtime::Manager& manager) {
       example::add_fleet(manager, {.mutation = {.kinds = example::own_kinds(), .gate = true}});
     };
@@ -65,7 +65,7 @@ class FleetWorld final : public OperatorWorld {
 };
 
 TEST(FleetScenario, PlacesEachShipWhole) {
-  FleetWorld world;
+  FleetOperatorWorld world;
   ASSERT_TRUE(world.run_until([&] { return world.is_ready(2); })) << world.status().dump(1);
   std::set<std::string> pools;
   for (const std::int64_t ship : {0, 1}) {
@@ -79,7 +79,7 @@ TEST(FleetScenario, PlacesEachShipWhole) {
 }
 
 TEST(FleetScenario, RestartsAShipThatLostAHostAndNoOther) {
-  FleetWorld world;
+  FleetOperatorWorld world;
   ASSERT_TRUE(world.run_until([&] { return world.is_ready(2); }));
   const std::string lost = world.uid(0, 2);
   const std::string mate = world.uid(0, 1);
@@ -94,7 +94,7 @@ TEST(FleetScenario, RestartsAShipThatLostAHostAndNoOther) {
 }
 
 TEST(FleetScenario, DeletesSurplusShipsAndCreatesThemAgain) {
-  FleetWorld world;
+  FleetOperatorWorld world;
   ASSERT_TRUE(world.run_until([&] { return world.is_ready(2); }));
   world.edit("ships", 1);
   ASSERT_TRUE(world.run_until([&] {
@@ -108,7 +108,7 @@ TEST(FleetScenario, DeletesSurplusShipsAndCreatesThemAgain) {
 }
 
 TEST(FleetScenario, RestoresItsConfigMap) {
-  FleetWorld world;
+  FleetOperatorWorld world;
   ASSERT_TRUE(world.run_until([&] { return world.is_ready(2); }));
   ASSERT_TRUE(world.cluster.remove("configmaps", {"default", "north-flag"}).ok());
   ASSERT_TRUE(world.run_until([&] { return world.flag() == "blue"; }));
@@ -117,7 +117,7 @@ TEST(FleetScenario, RestoresItsConfigMap) {
 }
 
 TEST(FleetScenario, ReportsASpecThatNoWebhookRefused) {
-  FleetWorld world;
+  FleetOperatorWorld world;
   ASSERT_TRUE(world.run_until([&] { return world.is_ready(2); }));
   world.edit("template", {{"spec", {{"containers", "none"}}}});
   EXPECT_TRUE(world.run_until(
@@ -126,7 +126,7 @@ TEST(FleetScenario, ReportsASpecThatNoWebhookRefused) {
 }
 
 TEST(FleetScenario, AnIdleFleetCostsNoWrite) {
-  FleetWorld world;
+  FleetOperatorWorld world;
   ASSERT_TRUE(world.run_until([&] { return world.is_ready(2); }));
   // Event series are closed a few minutes after their last event.
   world.run_for(std::chrono::minutes(10));
@@ -136,7 +136,7 @@ TEST(FleetScenario, AnIdleFleetCostsNoWrite) {
 }
 
 TEST(FleetScenario, ANewOperatorGoesOnWhereTheLastOneWasKilled) {
-  FleetWorld world;
+  FleetOperatorWorld world;
   ASSERT_TRUE(world.run_until([&] { return world.pod(0, 0) != nullptr; }));
   world.kill_operators();
   world.start_operator(world.replacement);

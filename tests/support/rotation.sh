@@ -4,8 +4,9 @@
 #   rotation.sh [NUMBER]           NUMBER: 0 to 9; default: the number of commits, by first parent, modulo 10
 #   rotation.sh --list [NUMBER]    prints the commands and runs none
 #
-# After ROTATION_SECONDS (420) no more commands are started, and those left are printed. The order changes with each
-# round of ten commits, so that the same commands are not left each time.
+# After ROTATION_SECONDS (420) no more commands are started, and those left are printed. Four rounds of ten commits start
+# at the four quarters of the list, the next four rounds each one command further on. If a quarter fits, four rounds run
+# all; if less fits, each command is the first once.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 SECONDS=0
@@ -24,7 +25,9 @@ names() {
     check-includes) git grep -hoE '^tpuslice_(library|executable)\([a-z0-9_-]+' -- '*CMakeLists.txt' ':!tests' |
       sed -e 's/library(//' -e 's/.*(//' ;;
     check-bench) git grep -hoE '^tpuslice_executable\([a-z0-9_-]+' -- tests/bench | sed 's/.*(//' ;;
-    asan | tsan) git grep -hoE 'tpuslice_test\(unit_[a-z0-9_]+' -- tests | sed 's/.*(//' ;;
+    asan | tsan)
+      git grep -hoE 'tpuslice_test\((unit|laws|sim)_[a-z0-9_]+' -- tests | sed 's/.*(//'
+      git grep -hoE '^tpuslice_fuzzer\([a-z]+' -- tests/fuzz | sed 's/.*(\(.*\)/fuzz_\1_test/' ;;
     # By patched file: neighbours are detected by the same test programs.
     mutants) grep '^+++ ' tests/laws/mutants/*.patch | sort -k 2 | sed 's|.*/\([a-z0-9-]*\)\.patch:.*|\1|' ;;
   esac
@@ -47,7 +50,10 @@ tenth() {
 }
 show() { printf "%smake %s ONLY='%s'\n" "$1" "${2%% *}" "${2#* }"; }
 
-mapfile -t commands < <(tenth "$number" | shuf --random-source=<(yes $((commits / 10))))
+mapfile -t commands < <(tenth "$number")
+round=$((commits / 10)) count=${#commands[@]}
+first=$(((round % 4 * count / 4 + round / 4) % count))
+commands=("${commands[@]:first}" "${commands[@]:0:first}")
 failed=0 left=()
 for command in "${commands[@]}"; do
   if $list; then

@@ -16,7 +16,8 @@ equal() { diff <(only "$1") <(sort) || fail "$1 does not run each once"; }
 
 equal check-tidy < <(git ls-files '*.cpp' | grep -v '^tests/')
 equal mutants < <(basename -s .patch tests/laws/mutants/*.patch)
-programs=$(grep -rhoE 'tpuslice_test\(unit_[a-z0-9_]+' tests --include=CMakeLists.txt | sed 's/.*(//')
+programs=$(grep -rhoE 'tpuslice_test\((unit|laws|sim)_[a-z0-9_]+' tests --include=CMakeLists.txt | sed 's/.*(//'
+  find tests/fuzz -name '*_fuzzer.cpp' | sed 's|.*/\(.*\)_fuzzer.cpp|fuzz_\1_test|')
 equal asan <<<"$programs"
 equal tsan <<<"$programs"
 equal check-bench < <(make -pn help | sed -n 's/^BENCHMARKS := //p' | tr ' ' '\n')

@@ -1,4 +1,4 @@
-// JobSets and their children for tests.
+// Builders of JobSets for tests, and states of their Jobs.
 //
 //   a_jobset("train").job("workers", 2).hosts(4).tpu("tpu-v6e-slice", "4x4").restarts(3).observed();  // just applied
 //   World world = a_jobset("train").job("workers", 2).everywhere(ready);  // all children exist, all Jobs are ready
@@ -8,8 +8,6 @@
 // Times count from start_of_time().
 #pragma once
 
-#include <functional>
-#include <map>
 #include <string>
 #include <vector>
 
@@ -18,7 +16,7 @@
 #include "controllers/jobset/jobset_state.h"
 #include "controllers/jobset/observed.h"
 #include "controllers/jobset/render.h"
-#include "tests/support/plan_world.h"
+#include "tests/unit/controllers/jobset/world.h"
 
 namespace tpuslice::jobset {
 
@@ -28,9 +26,6 @@ inline constexpr const char* kV5e = "tpu-v5-lite-podslice";
 /// 2026-01-01T00:00:00Z.
 [[nodiscard]] Timestamp start_of_time();
 [[nodiscard]] Timestamp after(Duration passed);
-
-/// A change of the JSON of a Job.
-using JobChange = std::function<void(Json&)>;
 
 /// All pods exist, none is ready.
 void active(Json& job);
@@ -52,47 +47,6 @@ void fresh(Json& job);
 [[nodiscard]] JobChange with_label(std::string_view key, std::string value);
 /// Any member, by JSON pointer.
 [[nodiscard]] JobChange with_field(std::string pointer, Json value);
-
-/// A namespace with one JobSet and its children, as an API server has them.
-class World final : public plan::PlanWorld {
- public:
-  explicit World(Json jobset);
-
-  [[nodiscard]] JobSetObserved observed() const;
-  [[nodiscard]] JobSetSpec spec() const { return JobSetSpec::read(object()); }
-  [[nodiscard]] Object& jobset() { return object(); }
-  [[nodiscard]] const Object& jobset() const { return object(); }
-  [[nodiscard]] const Json& status() const { return object().json()["status"]; }
-  [[nodiscard]] const Objects& jobs() const { return objects(kJobs); }
-  [[nodiscard]] Timestamp& now() { return now_; }
-
-  /// Changes the Job of this name; creates it first if it does not exist.
-  World& job(const std::string& name, const JobChange& change);
-  /// Changes all Jobs of the spec.
-  World& every_job(const JobChange& change);
-  World& without_job(const std::string& name);
-  /// Adds the service and claims as the controller creates them.
-  World& with_resources();
-  /// Sets the service, owned or not.
-  World& with_service(Json service);
-  World& without_service();
-  World& with_claim(Json claim);
-  /// Sets a member of the JobSet, by JSON pointer.
-  World& set(const std::string& pointer, Json value);
-  World& last_failure(std::string reason, std::string message);
-
-  /// Applies an action that must succeed: preconditions hold, and a created object does not exist.
-  void apply(const plan::Action& action);
-  /// Removes terminating Jobs; suspended ones get their condition, all others become ready.
-  void advance();
-
- private:
-  void prepare(const ResourceType& type, Json& created) override;
-  [[nodiscard]] Json build(const std::string& name) const;
-};
-
-/// Applies the actions and the status of `plan`, in order.
-void carry_out(const plan::Plan& plan, World& world);
 
 /// A JobSet in namespace default. Methods about a replicated job change the last one.
 class JobSetBuilder {

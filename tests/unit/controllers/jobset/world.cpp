@@ -1,3 +1,5 @@
+#include "tests/unit/controllers/jobset/world.h"
+
 #include <algorithm>
 #include <utility>
 
