@@ -254,8 +254,7 @@ plan::Plan render(const JobSetState& state, const Decisions& decisions,
     render_claims(state.spec, running->create_claims, changes);
     render_suspension(running->suspend, changes);
     render_resizes(running->resize, changes);
-    // Before the creates of the same stage, so that a failed create, such as at a quota, does not hold back resumed
-    // Jobs.
+    // Resumes precede the creates of their stage: a failed create, such as at a quota, does not hold back resumed Jobs.
     render_resume(running->resume, changes);
     render_creations(state.spec, running->create, builder, changes);
   }
