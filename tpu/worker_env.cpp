@@ -14,11 +14,6 @@ constexpr std::string_view kLocalhost = "localhost";
 constexpr std::string_view kMetricsPort = "2112";  // Port of the device plugin, on the node.
 constexpr int kPlatformPort = 8471;                // What GKE's webhook for tpu7x puts first.
 
-bool is_named(const Json& entry, std::string_view name) {
-  const Json* found = find_path(entry, {"name"});
-  return found != nullptr && found->is_string() && found->get_ref<const std::string&>() == name;
-}
-
 /// The position of the last entry of that name, which is the one a container sees; the size of `env` without one.
 std::size_t position_of(const Json& env, std::string_view name) {
   if (!env.is_array()) return env.size();

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "api/base/strings.h"
 #include "tpu/labels.h"
 
 namespace tpuslice::tpu {
@@ -13,16 +14,15 @@ constexpr std::size_t kMaxKind = 63;
 constexpr std::size_t kMaxName = 253;
 constexpr std::size_t kMaxUid = 63;
 
-bool is_alphanumeric(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9'); }
-
 bool is_kind(std::string_view text) {
-  return !text.empty() && text.size() <= kMaxKind && std::ranges::all_of(text, is_alphanumeric);
+  return !text.empty() && text.size() <= kMaxKind && std::ranges::all_of(text, is_letter_or_digit);
 }
 
 /// Group, version or object name, and other text of the same characters.
 bool is_name(std::string_view text, std::size_t max_size = kMaxName) {
-  return !text.empty() && text.size() <= max_size && is_alphanumeric(text.front()) && is_alphanumeric(text.back()) &&
-         std::ranges::all_of(text, [](char c) { return is_alphanumeric(c) || c == '-' || c == '.'; });
+  return !text.empty() && text.size() <= max_size && is_letter_or_digit(text.front()) &&
+         is_letter_or_digit(text.back()) &&
+         std::ranges::all_of(text, [](char c) { return is_letter_or_digit(c) || c == '-' || c == '.'; });
 }
 
 std::optional<WorkloadRef> parse_workload(std::string_view text) {

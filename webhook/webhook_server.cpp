@@ -39,8 +39,7 @@ http::Reply refuse_client() {
   reply.response = {401,
                     {{"Content-Type", "text/plain; charset=utf-8"}},
                     "a client certificate is required: give the API server one in its admission configuration "
-                    "(kubeConfigFile), signed "
-                    "by an authority in the file of --webhook-client-ca-file"};
+                    "(kubeConfigFile), signed by an authority in the file of --webhook-client-ca-file"};
   return reply;
 }
 

@@ -34,6 +34,11 @@ std::string string_at(const Json& json, std::initializer_list<std::string_view> 
   return found != nullptr && found->is_string() ? found->get<std::string>() : std::string(fallback);
 }
 
+bool is_named(const Json& json, std::string_view name) {
+  const Json* found = find_path(json, {"name"});
+  return found != nullptr && found->is_string() && found->get_ref<const std::string&>() == name;
+}
+
 const Json& array_at(const Json& json, std::initializer_list<std::string_view> path) {
   static const Json kNone = Json::array();
   const Json* found = find_path(json, path);

@@ -56,6 +56,9 @@ struct JsonLimits {
 [[nodiscard]] std::string string_at(const Json& json, std::initializer_list<std::string_view> path,
                                     std::string_view fallback = {});
 
+/// Whether the member "name" is this text, as of containers and environment variables.
+[[nodiscard]] bool is_named(const Json& json, std::string_view name);
+
 /// The array at a path, or an empty one.
 [[nodiscard]] const Json& array_at(const Json& json, std::initializer_list<std::string_view> path);
 

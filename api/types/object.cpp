@@ -19,10 +19,6 @@ std::string Object::uid() const { return string_at(json_, {"metadata", "uid"}); 
 std::string Object::resource_version() const { return string_at(json_, {"metadata", "resourceVersion"}); }
 std::int64_t Object::generation() const { return int_at(json_, {"metadata", "generation"}); }
 
-std::optional<Timestamp> Object::creation_timestamp() const {
-  return parse_rfc3339(string_at(json_, {"metadata", "creationTimestamp"}));
-}
-
 std::optional<Timestamp> Object::deletion_timestamp() const {
   return parse_rfc3339(string_at(json_, {"metadata", "deletionTimestamp"}));
 }

@@ -51,7 +51,6 @@ class Object {
   [[nodiscard]] std::string uid() const;
   [[nodiscard]] std::string resource_version() const;
   [[nodiscard]] std::int64_t generation() const;
-  [[nodiscard]] std::optional<Timestamp> creation_timestamp() const;
   [[nodiscard]] std::optional<Timestamp> deletion_timestamp() const;
   [[nodiscard]] std::string label(std::string_view key) const;
   [[nodiscard]] std::string annotation(std::string_view key) const;

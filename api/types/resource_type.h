@@ -25,7 +25,8 @@ struct ResourceType {
   friend bool operator==(const ResourceType&, const ResourceType&) = default;
 };
 
-/// The built-in resources this program touches. A workload kind declares its own beside its controller.
+/// The built-in resources this program touches, and kNamespaces for its tests. A workload kind declares its own beside
+/// its controller.
 inline constexpr ResourceType kPods{"", "v1", "Pod", "pods"};
 inline constexpr ResourceType kServices{"", "v1", "Service", "services"};
 inline constexpr ResourceType kConfigMaps{"", "v1", "ConfigMap", "configmaps"};

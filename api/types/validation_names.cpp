@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "api/base/strings.h"
 #include "api/types/utf8.h"
 
 namespace tpuslice {
@@ -12,7 +13,6 @@ constexpr std::size_t kMaxShownValue = 128;  // Bytes, in messages: a value can 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
 bool is_lower_or_digit(char c) { return is_lower(c) || is_digit(c); }
-bool is_letter_or_digit(char c) { return is_lower_or_digit(c) || (c >= 'A' && c <= 'Z'); }
 
 /// One or more characters, of which the first and the last pass `ends` and all pass `ends` or are among `inner`.
 template <typename Ends>

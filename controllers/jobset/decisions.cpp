@@ -45,4 +45,11 @@ Result<Decisions> decide(const JobSetState& state, const JobBuilder& builder, co
   return out;
 }
 
+std::vector<JobPtr> decide_refused(const JobSetState& state) {
+  if (!state.spec.suspended) return {};
+  std::vector<JobPtr> out = jobs_to_suspend(state.children.active);
+  for (const JobPtr& job : jobs_to_suspend(state.children.previous)) out.push_back(job);
+  return out;
+}
+
 }  // namespace tpuslice::jobset

@@ -47,4 +47,7 @@ struct Decisions {
 /// Errors: JobBuilder::build()'s.
 [[nodiscard]] Result<Decisions> decide(const JobSetState& state, const JobBuilder& builder, const Options& options);
 
+/// What a refused spec still asks for: the Jobs to suspend. Suspension needs nothing that a spec may be refused for.
+[[nodiscard]] std::vector<JobPtr> decide_refused(const JobSetState& state);
+
 }  // namespace tpuslice::jobset

@@ -2,7 +2,6 @@
 
 #include <memory>
 #include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 
@@ -30,26 +29,22 @@ runtime::Controller& add_jobset(runtime::Manager& manager, Options options,
   auto& jobs = manager.store<JobView>(kJobs, children);
   auto& services = manager.store<ServiceView>(kServices, {.namespace_name = namespace_name});
   auto& claims = manager.store<ObjectView>(kVolumeClaims, children);
-  std::vector<runtime::PodStore*> pods;
-  if (options.mutation.gate) {  // Without scheduling gates no slice waits.
-    const runtime::WatchScope of_slices{.namespace_name = namespace_name,
-                                        .label_selector = fmt::format("{},{}", kChildSelector, tpu::kSlice)};
-    pods.push_back(&manager.store<PodView>(kPods, of_slices));
-  }
+  auto& pods = manager.store<PodView>(
+      kPods, {.namespace_name = namespace_name, .label_selector = fmt::format("{},{}", kChildSelector, tpu::kSlice)});
   controller_options.queue.pace = kPace;
-  runtime::Controller& controller = manager.add(
-      std::make_unique<JobSetReconciler>(
-          JobSetReconciler::Stores{jobsets, jobs.add_index(runtime::owner_uid<JobView>), services, claims,
-                                   runtime::PodStores(pods).add_index(jobset_name_of_waiting_pod),
-                                   runtime::PodStores(pods).add_index(jobset_name_of_pod_with_teardown_grace)},
-          std::move(options)),
-      std::move(controller_options));
+  runtime::Controller& controller =
+      manager.add(std::make_unique<JobSetReconciler>(
+                      JobSetReconciler::Stores{jobsets, jobs.add_index(runtime::owner_uid<JobView>), services, claims,
+                                               pods.add_index(jobset_name_of_waiting_pod),
+                                               pods.add_index(jobset_name_of_pod_with_teardown_grace)},
+                      std::move(options)),
+                  std::move(controller_options));
   controller.watches(jobsets);
   controller.watches(jobs);
   controller.watches<ServiceView>(
       services, [](const ServiceView& service) { return plan::workloads_of(service, kJobSets.kind, kJobSetName); });
   controller.watches(claims);
-  for (runtime::PodStore* store : pods) controller.watches<PodView>(*store, jobset_of_waiting_pod);
+  controller.watches<PodView>(pods, jobset_of_waiting_pod);
   return controller;
 }
 

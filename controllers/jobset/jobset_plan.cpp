@@ -22,10 +22,11 @@ Problem check(const JobSetState& state) {
 Result<plan::Plan> plan_jobset(const JobSetObserved& seen, const Options& options) {
   const JobSetState state(seen);
   if (seen.jobset.deletion_timestamp() || state.spec.managed_by_other()) return plan::Plan{};
-  if (const Problem refusal = check(state)) return render_refusal(state, refusal);
+  if (const Problem refusal = check(state)) return render_refusal(state, refusal, decide_refused(state));
   const auto builder = std::make_shared<const JobBuilder>(seen.jobset, state.status, options);
   const Result<Decisions> decisions = decide(state, *builder, options);
-  if (!decisions.ok()) return render_refusal(state, {"InvalidSpec", decisions.error().message()});
+  if (!decisions.ok())
+    return render_refusal(state, {"InvalidSpec", decisions.error().message()}, decide_refused(state));
   return render(state, *decisions, builder);
 }
 

@@ -7,7 +7,6 @@
 #include "controllers/jobset/jobset_options.h"
 #include "controllers/jobset/rules/jobset_labels.h"
 #include "controllers/plan/reconciler.h"
-#include "controllers/runtime/pod_stores.h"
 #include "controllers/runtime/store.h"
 
 namespace tpuslice::jobset {
@@ -28,9 +27,8 @@ class JobSetReconciler final : public plan::Reconciler {
     runtime::Index<JobView> jobs_by_owner;
     const runtime::ServiceStore& services;
     const runtime::ObjectStore& claims;
-    // Without scheduling gates they are empty.
-    runtime::PodIndex waiting_pods;              ///< By jobset_name_of_waiting_pod().
-    runtime::PodIndex pods_with_teardown_grace;  ///< By jobset_name_of_pod_with_teardown_grace().
+    runtime::Index<PodView> waiting_pods;              ///< By jobset_name_of_waiting_pod().
+    runtime::Index<PodView> pods_with_teardown_grace;  ///< By jobset_name_of_pod_with_teardown_grace().
   };
 
   explicit JobSetReconciler(Stores stores, Options options = {});

@@ -254,8 +254,7 @@ plan::Plan render(const JobSetState& state, const Decisions& decisions,
     render_claims(state.spec, running->create_claims, changes);
     render_suspension(running->suspend, changes);
     render_resizes(running->resize, changes);
-    // In an earlier stage than the creates, so that a failed create, such as at a quota, does not hold back resumed
-    // Jobs.
+    // Resumes precede the creates of their stage: a failed create, such as at a quota, does not hold back resumed Jobs.
     render_resume(running->resume, changes);
     render_creations(state.spec, running->create, builder, changes);
   }
@@ -268,14 +267,11 @@ plan::Plan render(const JobSetState& state, const Decisions& decisions,
   return plan;
 }
 
-plan::Plan render_refusal(const JobSetState& state, const Problem& refusal) {
+plan::Plan render_refusal(const JobSetState& state, const Problem& refusal, const std::vector<JobPtr>& suspend) {
   Changes changes;
   changes.reasons.push_back("the spec is refused: " + refusal.message);
-  if (state.spec.suspended) {
-    changes.stage(Step::kSuspends).independent = true;
-    render_suspension(jobs_to_suspend(state.children.active), changes);
-    render_suspension(jobs_to_suspend(state.children.previous), changes);
-  }
+  changes.stage(Step::kSuspends).independent = true;
+  render_suspension(suspend, changes);
   const JobSetStatus status = refused_status(state, refusal, changes);
   const Json before = plan::status_of(state.seen.jobset);
   return plan::to_plan(std::move(changes), before, status.to_json(before, state.spec));

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <memory>
+#include <vector>
 
 #include "controllers/jobset/decisions.h"
 
@@ -15,8 +16,9 @@ extern const std::array<const plan::CounterDefinition*, 2> kCounters;
 [[nodiscard]] plan::Plan render(const JobSetState& state, const Decisions& decisions,
                                 const std::shared_ptr<const JobBuilder>& builder);
 
-/// The plan for a spec that is refused: existing Jobs continue, unless the JobSet is suspended, which needs nothing
-/// that a spec may be refused for; the condition Accepted and an event report it.
-[[nodiscard]] plan::Plan render_refusal(const JobSetState& state, const Problem& refusal);
+/// The plan for a spec that is refused: existing Jobs continue, except those of `suspend`; the condition Accepted and
+/// an event report it.
+[[nodiscard]] plan::Plan render_refusal(const JobSetState& state, const Problem& refusal,
+                                        const std::vector<JobPtr>& suspend);
 
 }  // namespace tpuslice::jobset

@@ -12,13 +12,10 @@ namespace {
 constexpr std::size_t kMaxLength = 63;
 constexpr std::size_t kHashLength = 5;
 
-bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
-bool is_alphanumeric(char c) { return is_letter(c) || (c >= '0' && c <= '9'); }
-
 /// The first `length` characters, without those at the end that are not alphanumeric.
 std::string cut(std::string text, std::size_t length) {
   if (text.size() > length) text.resize(length);
-  while (!text.empty() && !is_alphanumeric(text.back())) text.pop_back();
+  while (!text.empty() && !is_letter_or_digit(text.back())) text.pop_back();
   return text;
 }
 
@@ -26,7 +23,7 @@ std::string as_dns_label(std::string text) {
   for (char& c : text) {
     if (c >= 'A' && c <= 'Z') {
       c = static_cast<char>(c - 'A' + 'a');
-    } else if (!is_alphanumeric(c)) {
+    } else if (!is_letter_or_digit(c)) {
       c = '-';
     }
   }
@@ -121,7 +118,7 @@ std::string auth_secret_name(const RayClusterSpec& spec) { return end_of(spec.ke
 std::string redis_cleanup_job_name(const RayClusterSpec& spec) {
   std::string name = spec.key.name + "-redis-cleanup";
   if (name.size() > kMaxLength) name = name.substr(name.size() - kMaxLength);
-  if (!is_alphanumeric(name.front())) name.front() = 'r';
+  if (!is_letter_or_digit(name.front())) name.front() = 'r';
   return name;
 }
 

@@ -134,7 +134,6 @@ class Manager {
   /// False for a replica that lost its lease and has not stopped its controllers within the duration of a lease.
   [[nodiscard]] bool healthy() const TPUSLICE_EXCLUDES(mutex_);
   [[nodiscard]] bool leading() const;
-  [[nodiscard]] const LeaderElector* elector() const { return elector_.get(); }
   [[nodiscard]] EventSink& events() { return events_; }
   [[nodiscard]] const Clock& clock() const { return clock_; }
   [[nodiscard]] const std::vector<std::unique_ptr<Controller>>& controllers() const { return controllers_; }

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <re2/re2.h>
 
+#include "api/base/strings.h"
 #include "api/types/validation_names.h"
 #include "controllers/jobset/rules/validator_parts.h"
 
@@ -32,8 +33,7 @@ void check_targets(const Json& policy, const std::string& path, const JobSetSpec
   }
 }
 
-bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
-bool is_rule_character(char c) { return is_letter(c) || (c >= '0' && c <= '9') || c == '_'; }
+bool is_rule_character(char c) { return is_letter_or_digit(c) || c == '_'; }
 
 /// Upstream's form: [A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?.
 bool is_rule_name(std::string_view name) {

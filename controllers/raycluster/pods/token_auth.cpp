@@ -17,8 +17,6 @@ constexpr std::string_view kTokenKey = "auth_token";
 constexpr std::string_view kTokenVolume = "ray-token";
 constexpr std::string_view kTokenMountPath = "/var/run/secrets/ray.io/serviceaccount";
 
-bool is_named(const Json& json, std::string_view name) { return string_at(json, {"name"}) == name; }
-
 /// Appends to a list member of `parent`, unless it has an element of that name.
 void append_named(Json& parent, const char* member, Json element) {
   Json& list = parent[member];

@@ -19,6 +19,12 @@ TEST(Split, ReturnsThePartsBetweenSeparators) {
   EXPECT_THAT(split("", ','), IsEmpty());
 }
 
+TEST(IsLetter, KnowsThoseOfAscii) {
+  for (const char c : {'a', 'm', 'z', 'A', 'Z'}) EXPECT_TRUE(is_letter(c) && is_letter_or_digit(c)) << c;
+  for (const char c : {'0', '5', '9'}) EXPECT_TRUE(!is_letter(c) && is_letter_or_digit(c)) << c;
+  for (const char c : {'@', '[', '`', '{', '/', ':', '-', '\xe4'}) EXPECT_FALSE(is_letter_or_digit(c)) << c;
+}
+
 TEST(ParseInteger, ReadsTheWholeText) {
   EXPECT_EQ(parse_integer<std::int64_t>("-9223372036854775808"), std::numeric_limits<std::int64_t>::min());
   EXPECT_EQ(parse_integer<std::uint16_t>("65535"), 65535);

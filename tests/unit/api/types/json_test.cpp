@@ -64,6 +64,14 @@ TEST(FindPath, DescendsIntoObjectsAndArrays) {
   EXPECT_EQ(find_path(json, {}), &json);
 }
 
+TEST(IsNamed, ReadsTheMemberName) {
+  EXPECT_TRUE(is_named(Json{{"name", "a"}}, "a"));
+  for (const char* text : {R"({"name":"b"})", R"({"name":1})", "{}", "[]", "null"}) {
+    EXPECT_FALSE(is_named(Json::parse(text), "a")) << text;
+    EXPECT_FALSE(is_named(Json::parse(text), "")) << text;
+  }
+}
+
 TEST(ParseJson, OmitsMembersAtAnyDepth) {
   constexpr std::string_view kNames[] = {"x", "y"};
   const auto parsed = parse_json(R"({"x": 1, "a": {"x": {"x": [1, {"b": 2}]}, "b": [{"y": "z", "c": 3}]}, "xx": 4})",

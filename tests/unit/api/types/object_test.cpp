@@ -14,7 +14,6 @@ TEST(Object, ReadsMetadata) {
   EXPECT_EQ(pod.key(), (ObjectKey{"default", "train-workers-0-1"}));
   EXPECT_EQ(pod.resource_version(), "4711");
   EXPECT_EQ(pod.generation(), 2);
-  EXPECT_EQ(pod.creation_timestamp(), parse_rfc3339("2026-01-01T00:00:05Z"));
   EXPECT_EQ(pod.deletion_timestamp(), parse_rfc3339("2026-01-01T01:00:00Z"));
   EXPECT_EQ(pod.label("ray.io/cluster"), "train");
   EXPECT_EQ(pod.annotation("tpuslice.dev/slice-hosts"), "4");
@@ -25,13 +24,13 @@ TEST(Object, ReadsMetadata) {
 TEST(Object, ReturnsEmptyValuesForAbsentOrIllTypedFields) {
   for (const char* text :
        {"{}", "null", "[]", R"({"metadata":3})",
-        R"({"metadata":{"name":1,"labels":[],"generation":"x","creationTimestamp":"x","ownerReferences":{}}})",
+        R"({"metadata":{"name":1,"labels":[],"generation":"x","deletionTimestamp":"x","ownerReferences":{}}})",
         R"({"metadata":{"ownerReferences":[1,{"controller":"yes"}]}})"}) {
     const Object object(parse_json(text).value());
     EXPECT_EQ(object.name(), "") << text;
     EXPECT_EQ(object.label("a"), "");
     EXPECT_EQ(object.generation(), 0);
-    EXPECT_EQ(object.creation_timestamp(), std::nullopt);
+    EXPECT_EQ(object.deletion_timestamp(), std::nullopt);
     EXPECT_EQ(object.controller(), std::nullopt);
   }
 }

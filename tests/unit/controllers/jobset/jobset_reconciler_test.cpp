@@ -3,9 +3,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "api/base/clock.h"
+#include "api/base/metrics.h"
 #include "controllers/jobset/children.h"
+#include "controllers/jobset/jobset_kind.h"
 #include "controllers/jobset/rules/jobset_labels.h"
 #include "controllers/plan/waiting_conditions.h"
+#include "tests/support/fake_api.h"
 #include "tests/support/plan_matchers.h"
 #include "tests/unit/controllers/jobset/jobsets.h"
 #include "tpu/labels.h"
@@ -13,12 +17,12 @@
 namespace tpuslice::jobset {
 namespace {
 
-using testing::AllOf;
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
-class ReconcilingJobSets : public testing::Test {
+class ReconcilingJobSets : public ::testing::Test {
  protected:
   plan::Plan plan(std::optional<plan::Failure> failure = std::nullopt) const {
     Result<plan::Plan> out = reconciler_.plan({{"default", "train"}, start_of_time(), std::move(failure)});
@@ -48,8 +52,8 @@ class ReconcilingJobSets : public testing::Test {
   runtime::ObjectStore claims_{kVolumeClaims};
   runtime::PodStore pods_{kPods};
   const JobSetReconciler reconciler_{{jobsets_, jobs_.add_index(runtime::owner_uid<JobView>), services_, claims_,
-                                      runtime::PodStores({&pods_}).add_index(jobset_name_of_waiting_pod),
-                                      runtime::PodStores({&pods_}).add_index(jobset_name_of_pod_with_teardown_grace)}};
+                                      pods_.add_index(jobset_name_of_waiting_pod),
+                                      pods_.add_index(jobset_name_of_pod_with_teardown_grace)}};
 };
 
 TEST_F(ReconcilingJobSets, PlansNothingForADeletedJobSet) {
@@ -73,7 +77,7 @@ TEST_F(ReconcilingJobSets, LeavesAJobSetWithAMinimalObjectAsItIs) {
   plan::Plan out = plan();
   EXPECT_THAT(out.stages, IsEmpty());
   EXPECT_FALSE(out.status.has_value());
-  EXPECT_THAT(out.events, ElementsAre(testing::Field(&plan::EventIntent::message, HasSubstr(whole.key.name))));
+  EXPECT_THAT(out.events, ElementsAre(::testing::Field(&plan::EventIntent::message, HasSubstr(whole.key.name))));
   jobs_.put(whole);
   EXPECT_TRUE(plan().events.empty());
   ObjectView jobset = *jobsets_.get({"default", "train"});
@@ -171,7 +175,7 @@ TEST_F(ReconcilingJobSets, FindsAServiceThatIsNotOwned) {
   service["spec"]["selector"] = {{"app", "x"}};
   observe(world.with_service(service));
   EXPECT_THAT(stages_of(plan()), IsEmpty());
-  EXPECT_THAT(describe(plan().events), testing::Contains(HasSubstr("service default/pods has no controller")));
+  EXPECT_THAT(describe(plan().events), ::testing::Contains(HasSubstr("service default/pods has no controller")));
 }
 
 TEST_F(ReconcilingJobSets, PassesOnTheLastFailure) {
@@ -179,6 +183,30 @@ TEST_F(ReconcilingJobSets, PassesOnTheLastFailure) {
   EXPECT_EQ(condition(plan(plan::Failure{"JobCreationFailed", "no quota"}).status->status["conditions"],
                       "tpuslice.dev/JobsStarted"),
             "False JobCreationFailed: no quota");
+}
+
+/// Regression: without scheduling gates, a JobSet did not say why its containers did not start.
+TEST(AddJobSet, WatchesPodsOfSlicesThatHaveNoGates) {
+  testing::FakeApi api;
+  FakeClock clock;
+  Metrics metrics;
+  runtime::Manager manager({api, api}, {api, api}, clock, metrics, Logger(),
+                           {.leader_elect = false, .action_threads = 0});
+  add_jobset(manager);
+  api.put(kJobSets, a_jobset("train").job("workers").object());
+  manager.step(clock.now());
+  api.put(kPods, Object(Json::parse(R"({
+    "metadata": {"namespace": "default", "name": "train-workers-0-0-x",
+                 "labels": {"jobset.sigs.k8s.io/jobset-name": "train", "tpuslice.dev/slice": "train-workers-0"}},
+    "status": {"phase": "Pending", "containerStatuses": [
+      {"name": "main", "state": {"waiting": {"reason": "ImagePullBackOff", "message": "no such image"}}}]}})")));
+  clock.advance(std::chrono::seconds(1));
+  manager.step(clock.now());
+  clock.advance(std::chrono::seconds(1));
+  manager.step(clock.now());
+  EXPECT_THAT(
+      condition(api.find(kJobSets, {"default", "train"})->json()["status"]["conditions"], plan::kContainersStarted),
+      AllOf(HasSubstr("False ContainersStuck: pod train-workers-0-0-x"), HasSubstr("ImagePullBackOff")));
 }
 
 }  // namespace

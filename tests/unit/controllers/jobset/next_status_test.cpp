@@ -121,18 +121,18 @@ TEST(RefusedStatus, KeepsOtherConditionsAndReportsTheProblemOnce) {
   world.set("/status", without_actions(world).plan.status->status);
   const Problem refusal{"InvalidSpec", "spec.x: Invalid value"};
   const Scene scene(world);
-  const plan::Plan plan = render_refusal(scene.state, refusal);
+  const plan::Plan plan = render_refusal(scene.state, refusal, {});
   const Json& conditions = plan.status->status["conditions"];
   EXPECT_EQ(condition(conditions, plan::kAccepted), "False InvalidSpec: spec.x: Invalid value");
   EXPECT_EQ(condition(conditions, kJobsStarted), "True JobsStarted: all jobs have started");
   EXPECT_THAT(describe(plan.events), ElementsAre("Warning InvalidJobSetSpec: spec.x: Invalid value"));
   world.set("/status", plan.status->status);
-  EXPECT_TRUE(render_refusal(Scene(world).state, refusal).empty());
+  EXPECT_TRUE(render_refusal(Scene(world).state, refusal, {}).empty());
 }
 
 TEST(RefusedStatus, AddsAllConditions) {
   const Scene scene(a_jobset("train").job("workers").world());
-  const Json conditions = render_refusal(scene.state, {"InvalidSpec", "x"}).status->status["conditions"];
+  const Json conditions = render_refusal(scene.state, {"InvalidSpec", "x"}, {}).status->status["conditions"];
   EXPECT_EQ(condition(conditions, kJobsStarted), "False NotAccepted: the spec is refused");
   EXPECT_EQ(condition(conditions, kServiceReady), "False NotAccepted: the spec is refused");
 }

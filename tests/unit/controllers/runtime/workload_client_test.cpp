@@ -1,5 +1,6 @@
 #include "controllers/runtime/workload_client.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -100,12 +101,15 @@ TEST_F(WorkloadClientTest, SendsARequestOnce) {
   EXPECT_EQ(*http::find_header(headers_, "Host"), "train-head-svc.default.svc");
 }
 
-/// Regression: an answer that the reader could not bear ended the process.
 TEST_F(WorkloadClientTest, CountsResultsFromZero) {
-  EXPECT_THAT(metrics_.scrape(),
-              HasSubstr("tpuslice_workload_requests_total{controller=\"jobs\",result=\"refused\"} 0\n"));
+  for (const char* result : {"no_answer", "success", "refused", "server_error"}) {
+    EXPECT_THAT(metrics_.scrape(), HasSubstr(fmt::format("tpuslice_workload_requests_total{{controller=\"jobs\","
+                                                         "result=\"{}\"}} 0\n",
+                                                         result)));
+  }
 }
 
+/// Regression: an answer that the reader could not bear ended the process.
 TEST_F(WorkloadClientTest, AnAnswerWhoseReaderThrowsIsNoAnswer) {
   WorkloadRequest request = get_status();
   request.read = [](int, const std::string& body) -> Json {
