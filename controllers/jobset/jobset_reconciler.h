@@ -7,8 +7,8 @@
 #include "controllers/jobset/jobset_options.h"
 #include "controllers/jobset/rules/jobset_labels.h"
 #include "controllers/plan/reconciler.h"
-#include "controllers/runtime/pod_stores.h"
-#include "controllers/runtime/store.h"
+#include "controllers/runtime/watch/pod_stores.h"
+#include "controllers/runtime/watch/store.h"
 
 namespace tpuslice::jobset {
 

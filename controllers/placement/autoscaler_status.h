@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "controllers/placement/metadata_view.h"
-#include "controllers/runtime/store.h"
+#include "controllers/runtime/watch/store.h"
 
 namespace tpuslice::placement {
 

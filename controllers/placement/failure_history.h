@@ -7,7 +7,7 @@
 
 #include "api/base/mutex.h"
 #include "controllers/placement/inventory.h"
-#include "controllers/runtime/store.h"
+#include "controllers/runtime/watch/store.h"
 
 namespace tpuslice::placement {
 

@@ -1,4 +1,4 @@
-#include "controllers/runtime/change_log.h"
+#include "controllers/runtime/watch/change_log.h"
 
 #include <atomic>
 #include <string>
@@ -8,7 +8,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "controllers/runtime/pod_stores.h"
+#include "controllers/runtime/watch/pod_stores.h"
 
 namespace tpuslice::runtime {
 namespace {

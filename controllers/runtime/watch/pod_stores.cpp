@@ -1,4 +1,4 @@
-#include "controllers/runtime/pod_stores.h"
+#include "controllers/runtime/watch/pod_stores.h"
 
 #include <algorithm>
 #include <iterator>

@@ -20,9 +20,9 @@
 #include "api/client/client.h"
 #include "api/client/page_size.h"
 #include "controllers/runtime/metrics.h"
-#include "controllers/runtime/quarantine.h"
-#include "controllers/runtime/watch_liveness.h"
-#include "controllers/runtime/watch_sink.h"
+#include "controllers/runtime/watch/quarantine.h"
+#include "controllers/runtime/watch/watch_liveness.h"
+#include "controllers/runtime/watch/watch_sink.h"
 
 namespace tpuslice::runtime {
 

@@ -1,4 +1,4 @@
-#include "controllers/runtime/pod_stores.h"
+#include "controllers/runtime/watch/pod_stores.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

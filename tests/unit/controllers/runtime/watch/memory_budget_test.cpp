@@ -1,4 +1,4 @@
-#include "controllers/runtime/memory_budget.h"
+#include "controllers/runtime/watch/memory_budget.h"
 
 #include <string>
 #include <vector>

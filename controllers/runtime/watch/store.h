@@ -17,9 +17,9 @@
 #include "api/base/exception_barrier.h"
 #include "api/base/mutex.h"
 #include "api/types/views.h"
-#include "controllers/runtime/any_store.h"
-#include "controllers/runtime/change_log.h"
-#include "controllers/runtime/index_table.h"
+#include "controllers/runtime/watch/any_store.h"
+#include "controllers/runtime/watch/change_log.h"
+#include "controllers/runtime/watch/index_table.h"
 
 namespace tpuslice::runtime {
 

@@ -12,7 +12,7 @@
 
 #include <gtest/gtest.h>
 
-#include "controllers/runtime/watch_machine.h"
+#include "controllers/runtime/watch/watch_machine.h"
 #include "tests/support/feed.h"
 
 namespace tpuslice::runtime {

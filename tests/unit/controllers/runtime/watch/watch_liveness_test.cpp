@@ -1,10 +1,10 @@
 // Watches that are silent: of a server that hangs, or of objects that do not change.
-#include "controllers/runtime/watch_liveness.h"
+#include "controllers/runtime/watch/watch_liveness.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tests/unit/controllers/runtime/watch_machine_fixture.h"
+#include "tests/unit/controllers/runtime/watch/watch_machine_fixture.h"
 
 namespace tpuslice::runtime {
 namespace {

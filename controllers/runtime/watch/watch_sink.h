@@ -12,9 +12,9 @@
 #include "api/base/exception_barrier.h"
 #include "api/client/client.h"
 #include "controllers/runtime/metrics.h"
-#include "controllers/runtime/refused_objects.h"
-#include "controllers/runtime/store.h"
-#include "controllers/runtime/view_size.h"
+#include "controllers/runtime/watch/refused_objects.h"
+#include "controllers/runtime/watch/store.h"
+#include "controllers/runtime/watch/view_size.h"
 
 namespace tpuslice::runtime {
 

@@ -1,4 +1,4 @@
-#include "controllers/runtime/watch_machine.h"
+#include "controllers/runtime/watch/watch_machine.h"
 
 #include <algorithm>
 #include <utility>

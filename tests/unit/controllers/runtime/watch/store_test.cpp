@@ -1,4 +1,4 @@
-#include "controllers/runtime/store.h"
+#include "controllers/runtime/watch/store.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "controllers/runtime/quarantine.h"
+#include "controllers/runtime/watch/quarantine.h"
 
 #include <algorithm>
 #include <utility>

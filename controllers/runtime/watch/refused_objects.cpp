@@ -1,4 +1,4 @@
-#include "controllers/runtime/refused_objects.h"
+#include "controllers/runtime/watch/refused_objects.h"
 
 #include <algorithm>
 

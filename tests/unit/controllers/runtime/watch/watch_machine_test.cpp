@@ -1,9 +1,9 @@
-#include "controllers/runtime/watch_machine.h"
+#include "controllers/runtime/watch/watch_machine.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tests/unit/controllers/runtime/watch_machine_fixture.h"
+#include "tests/unit/controllers/runtime/watch/watch_machine_fixture.h"
 
 namespace tpuslice::runtime {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "tests/support/fake_api.h"
 #include "tests/support/paged_reader.h"
-#include "tests/unit/controllers/runtime/watch_machine_fixture.h"
+#include "tests/unit/controllers/runtime/watch/watch_machine_fixture.h"
 
 namespace tpuslice::runtime {
 namespace {

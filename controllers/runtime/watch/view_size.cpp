@@ -1,4 +1,4 @@
-#include "controllers/runtime/view_size.h"
+#include "controllers/runtime/watch/view_size.h"
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
 // WatchMachine: the list, page by page or streamed.
 #include <utility>
 
-#include "controllers/runtime/watch_machine.h"
+#include "controllers/runtime/watch/watch_machine.h"
 
 namespace tpuslice::runtime {
 

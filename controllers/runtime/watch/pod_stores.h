@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "controllers/runtime/store.h"
+#include "controllers/runtime/watch/store.h"
 
 namespace tpuslice::runtime {
 

@@ -1,4 +1,4 @@
-#include "controllers/runtime/watch_sink.h"
+#include "controllers/runtime/watch/watch_sink.h"
 
 #include <optional>
 #include <stdexcept>

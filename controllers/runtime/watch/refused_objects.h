@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "api/types/object.h"
-#include "controllers/runtime/memory_budget.h"
+#include "controllers/runtime/watch/memory_budget.h"
 
 namespace tpuslice::runtime {
 
