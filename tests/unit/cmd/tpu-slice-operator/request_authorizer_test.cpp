@@ -1,4 +1,4 @@
-#include "controllers/runtime/request_authorizer.h"
+#include "cmd/tpu-slice-operator/request_authorizer.h"
 
 #include <atomic>
 #include <thread>
@@ -9,7 +9,7 @@
 #include "tests/support/eventually.h"
 #include "tests/support/fake_reviews.h"
 
-namespace tpuslice::runtime {
+namespace tpuslice {
 namespace {
 
 using namespace std::chrono_literals;
@@ -215,4 +215,4 @@ TEST_F(SlowReviews, EndWhenTheServerStops) {
 }
 
 }  // namespace
-}  // namespace tpuslice::runtime
+}  // namespace tpuslice

@@ -1,4 +1,4 @@
-#include "controllers/runtime/request_authorizer.h"
+#include "cmd/tpu-slice-operator/request_authorizer.h"
 
 #include <algorithm>
 #include <utility>
@@ -9,7 +9,7 @@
 #include "api/base/strings.h"
 #include "api/types/json.h"
 
-namespace tpuslice::runtime {
+namespace tpuslice {
 namespace {
 
 constexpr double kLogLinesPerSecond = 0.1;
@@ -177,4 +177,4 @@ RequestAuthorizer::Decision RequestAuthorizer::failed(const Error& error) {
   return {503, "the API server did not review the request; the operator's log has the error"};
 }
 
-}  // namespace tpuslice::runtime
+}  // namespace tpuslice

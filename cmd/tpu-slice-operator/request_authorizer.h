@@ -20,11 +20,7 @@
 #include "api/client/client.h"
 #include "api/http/server/server.h"
 
-namespace tpuslice::runtime {
-
-inline constexpr ResourceType kTokenReviews{"authentication.k8s.io", "v1", "TokenReview", "tokenreviews", false};
-inline constexpr ResourceType kSubjectAccessReviews{"authorization.k8s.io", "v1", "SubjectAccessReview",
-                                                    "subjectaccessreviews", false};
+namespace tpuslice {
 
 struct RequestAuthorizerOptions {
   Duration allowed_ttl = std::chrono::minutes(1);  ///< Upstream caches a TokenReview for as long.
@@ -102,4 +98,4 @@ class RequestAuthorizer {
 /// The token of the header Authorization; empty without one.
 [[nodiscard]] std::string bearer_token(const http::Headers& headers);
 
-}  // namespace tpuslice::runtime
+}  // namespace tpuslice
