@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "controllers/placement/accelerator_caches.h"
-#include "controllers/placement/autoscaler_status.h"
 #include "controllers/placement/failure_history.h"
 #include "controllers/placement/placement_options.h"
-#include "controllers/placement/provisioning_request.h"
+#include "controllers/placement/scale_up/autoscaler_status.h"
+#include "controllers/placement/scale_up/provisioning_request.h"
 #include "controllers/plan/reconciler.h"
 #include "controllers/runtime/watch/pod_stores.h"
 #include "controllers/runtime/watch/store.h"

@@ -10,8 +10,8 @@
 
 #include <fmt/format.h>
 
-#include "controllers/placement/inventory.h"
-#include "controllers/placement/provisioning_request.h"
+#include "controllers/placement/domains/inventory.h"
+#include "controllers/placement/scale_up/provisioning_request.h"
 #include "controllers/placement/slices.h"
 #include "controllers/plan/changes.h"
 #include "tpu/catalog.h"
