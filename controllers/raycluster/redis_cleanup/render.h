@@ -2,7 +2,7 @@
 #pragma once
 
 #include "controllers/plan/plan.h"
-#include "controllers/raycluster/redis_cleanup.h"
+#include "controllers/raycluster/redis_cleanup/redis_cleanup.h"
 
 namespace tpuslice::raycluster {
 

@@ -1,4 +1,4 @@
-#include "controllers/raycluster/redis_cleanup_job.h"
+#include "controllers/raycluster/redis_cleanup/job.h"
 
 #include <utility>
 

@@ -1,11 +1,11 @@
-#include "controllers/raycluster/redis_cleanup.h"
+#include "controllers/raycluster/redis_cleanup/redis_cleanup.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "controllers/raycluster/names.h"
 #include "controllers/raycluster/raycluster_plan.h"
-#include "controllers/raycluster/redis_cleanup_job.h"
+#include "controllers/raycluster/redis_cleanup/job.h"
 #include "controllers/raycluster/rules/raycluster_labels.h"
 #include "tests/support/plan_matchers.h"
 #include "tests/unit/controllers/raycluster/fixtures.h"

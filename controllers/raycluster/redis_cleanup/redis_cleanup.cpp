@@ -1,4 +1,4 @@
-#include "controllers/raycluster/redis_cleanup.h"
+#include "controllers/raycluster/redis_cleanup/redis_cleanup.h"
 
 #include <algorithm>
 #include <utility>
@@ -7,7 +7,7 @@
 #include "controllers/plan/child.h"
 #include "controllers/plan/finalizers.h"
 #include "controllers/raycluster/children/children.h"
-#include "controllers/raycluster/redis_cleanup_job.h"
+#include "controllers/raycluster/redis_cleanup/job.h"
 
 namespace tpuslice::raycluster {
 namespace {

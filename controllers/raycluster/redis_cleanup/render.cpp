@@ -1,4 +1,4 @@
-#include "controllers/raycluster/redis_cleanup_render.h"
+#include "controllers/raycluster/redis_cleanup/render.h"
 
 #include <memory>
 #include <utility>
