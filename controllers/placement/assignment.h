@@ -69,7 +69,7 @@ struct PlacementRequest {
   Timestamp now = {};
   ReservationLimits reservation = {};
   PreemptionBudget preemption_budget = {};
-  /// Scout pods that ask for nodes (scale_up.h), by the key of their slice; their node, or "".
+  /// Scout pods that ask for nodes (scouts.h), by the key of their slice; their node, or "".
   std::map<ObjectKey, std::string> scouts = {};
   /// Slices for which provisioning requests may bring nodes (provisioning_request.h).
   std::set<ObjectKey> requested = {};

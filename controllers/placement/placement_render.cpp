@@ -145,7 +145,7 @@ class PlanBuilder {
     }
     for (plan::Action& action : scale_up.deletes) {
       notes_.push_back(fmt::format("{} {} is deleted", action.type.kind, action.key.to_string()));
-      scout_deletes_.push_back(std::move(action));
+      scale_up_deletes_.push_back(std::move(action));
     }
   }
 
@@ -160,7 +160,7 @@ class PlanBuilder {
   plan::Plan take(std::optional<Timestamp> changes_at) {
     for (const auto& [workload, newly] : newly_waiting_) add_waiting_event(newly);
     // A failed write must not hold back other slices.
-    for (auto* const writes : {&scout_deletes_, &writes_, &records_, &preparations_, &deletes_}) {
+    for (auto* const writes : {&scale_up_deletes_, &writes_, &records_, &preparations_, &deletes_}) {
       if (!writes->empty()) plan_.stages.push_back({std::move(*writes), true, writes != &records_});
     }
     plan_.reason = plan::summary(notes_);
@@ -214,10 +214,12 @@ class PlanBuilder {
   const plan::FailedWrites* const failed_;
   const std::string accelerator_;
   plan::Plan plan_;
-  /// Runs first: for a scout whose nodes are already used by a slice, an autoscaler would add more nodes.
-  std::vector<plan::Action> scout_deletes_;
+  /// Deletions of scouts, of provisioning requests and of their templates. They run first: for a scout whose nodes are
+  /// already used by a slice, an autoscaler would add more nodes.
+  std::vector<plan::Action> scale_up_deletes_;
   std::vector<plan::Action> writes_;
-  std::vector<plan::Action> records_;  ///< Records of preemptions, as are the next two.
+  // The stages of preemptions: their record, the conditions of the pods, the deletions.
+  std::vector<plan::Action> records_;
   std::vector<plan::Action> preparations_;
   std::vector<plan::Action> deletes_;
   std::optional<std::set<std::string>> waiting_workloads_;  ///< Some slice has a waiting reason already.
