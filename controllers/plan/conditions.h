@@ -13,6 +13,9 @@ namespace tpuslice::plan {
 
 /// The spec is valid and has only supported fields.
 inline constexpr std::string_view kAccepted = "tpuslice.dev/Accepted";
+/// The children exist, are owned by the object, and have not drifted. Pods are not among them, nor are the services
+/// of a RayCluster.
+inline constexpr std::string_view kChildrenReady = "tpuslice.dev/ChildrenReady";
 
 /// Sets the condition `type`: False with reason and message of `problem`; without a problem True, with the name behind
 /// the slash as reason, and `message`. Returns whether status or message changed.

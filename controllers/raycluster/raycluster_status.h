@@ -9,16 +9,11 @@
 
 namespace tpuslice::raycluster {
 
-/// Ours: True while all services exist, are owned by the cluster, and have not drifted.
-///
-/// Reasons: ServicesReady; ServicesPending, ServiceConflict, FailedService, NotAccepted.
-inline constexpr std::string_view kServicesReady = "tpuslice.dev/ServicesReady";
-
 struct StatusInput {
   const RayClusterState& state;
   Problem refusal = {};                  ///< For tpuslice.dev/Accepted.
   Problem services = {};                 ///< For kServicesReady.
-  std::optional<Problem> children = {};  ///< For kChildrenReady; absent without such children.
+  std::optional<Problem> children = {};  ///< For plan::kChildrenReady; absent without such children.
 };
 
 /// The whole status. Equal to the cluster's present one unless something but the time changed.

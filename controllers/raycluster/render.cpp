@@ -317,7 +317,7 @@ plan::Plan render(const RayClusterState& state, const Decisions& decisions) {
   for (const Child& child : decisions.children) {
     if (child.decision.conflict.empty()) continue;
     conflicts = true;
-    warn_once(before, status, kChildrenReady,
+    warn_once(before, status, plan::kChildrenReady,
               {EventType::kWarning, std::string(child.type.failed_reason),
                fmt::format("Create{}", child.type.type.kind), child.decision.conflict},
               changes);

@@ -106,7 +106,7 @@ void set_services_ready(Json& conditions, const Problem& problem, std::int64_t g
 
 void set_children_ready(Json& conditions, const std::optional<Problem>& children, std::int64_t generation,
                         Timestamp now) {
-  plan::set_own_condition(conditions, kChildrenReady, children.value_or(Problem{}),
+  plan::set_own_condition(conditions, plan::kChildrenReady, children.value_or(Problem{}),
                           children ? "all children of the cluster exist" : "only pods and services are needed",
                           generation, now);
 }
@@ -139,7 +139,7 @@ void update_refused(const RayClusterState& state, const Problem& refusal, Json& 
   if (find_condition(conditions, kServicesReady) == nullptr) {
     set_services_ready(conditions, {"NotAccepted", "the spec is refused"}, generation, seen.now);
   }
-  if (find_condition(conditions, kChildrenReady) == nullptr) {
+  if (find_condition(conditions, plan::kChildrenReady) == nullptr) {
     set_children_ready(conditions, Problem{"NotAccepted", "the spec is refused"}, generation, seen.now);
   }
   plan::update_waiting_conditions({}, {plan::PodProgress::Phase::kRefused}, generation, seen.now, conditions);

@@ -8,6 +8,7 @@
 #include "api/base/hash.h"
 #include "controllers/plan/child.h"
 #include "controllers/plan/conditions.h"
+#include "controllers/plan/waiting_conditions.h"
 #include "controllers/ray/child_cluster.h"
 #include "controllers/ray/dashboard.h"
 #include "controllers/raycluster/rules/raycluster_labels.h"
@@ -145,13 +146,11 @@ std::string describe_wait(const Object& cluster) {
     std::string_view type;
     std::string_view problem = "False";
   };
-  constexpr std::array kCauses{Cause{plan::kAccepted},
-                               Cause{"ReplicaFailure", "True"},
-                               Cause{"tpuslice.dev/ServicesReady"},
-                               Cause{"tpuslice.dev/ChildrenReady"},
-                               Cause{"tpuslice.dev/SlicesPlaced"},
-                               Cause{"tpuslice.dev/ContainersStarted"},
-                               Cause{"HeadPodReady"}};
+  constexpr std::array kCauses{
+      Cause{plan::kAccepted},      Cause{"ReplicaFailure", "True"}, Cause{raycluster::kServicesReady},
+      Cause{plan::kChildrenReady}, Cause{plan::kSlicesPlaced},      Cause{plan::kContainersStarted},
+      Cause{"HeadPodReady"},
+  };
   for (const Cause& cause : kCauses) {
     if (std::string message = message_of(conditions, cause.type, cause.problem); !message.empty()) {
       return fmt::format("RayCluster {}: {}", cluster.name(), message);

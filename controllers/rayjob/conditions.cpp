@@ -77,7 +77,7 @@ Json next_conditions(const RayJobState& state, const Decisions& decisions, plan:
   if (!state.status.finished()) all.set_accepted(changes);
   const Problem none = inactive(next);
   all.set_own(kClusterReady, none ? none : cluster_problem(state, decisions), "the RayCluster is ready");
-  all.set_own(kChildrenReady, none ? none : children_problem(decisions),
+  all.set_own(plan::kChildrenReady, none ? none : children_problem(decisions),
               "no child is missing or has the name of another object");
   const bool suspended = next.deployment == kSuspended;
   if (suspended || all.has(kSuspended)) {

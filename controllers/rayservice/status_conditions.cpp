@@ -7,7 +7,7 @@
 
 #include "controllers/plan/conditions.h"
 #include "controllers/plan/waiting_conditions.h"
-#include "controllers/raycluster/children/children.h"
+#include "controllers/raycluster/rules/raycluster_labels.h"
 #include "controllers/rayservice/rules/rayservice_labels.h"
 
 namespace tpuslice::rayservice {
@@ -20,7 +20,7 @@ constexpr std::string_view kInvalidSpec = "InvalidRayServiceSpec";
 constexpr std::string_view kSuspendInProgress = "SuspendInProgress";
 constexpr std::string_view kSuspendComplete = "SuspendComplete";
 /// Ours, which every RayService has.
-constexpr std::array kOwnConditions{kUpToDate, kServeConfigApplied, plan::kSlicesPlaced, raycluster::kChildrenReady};
+constexpr std::array kOwnConditions{kUpToDate, kServeConfigApplied, plan::kSlicesPlaced, plan::kChildrenReady};
 
 /// Sets upstream's conditions.
 class ServiceConditions {
@@ -180,7 +180,7 @@ Problem children_problem(const ConditionInput& input) {
     const std::string_view progress = service_progress(service.decision.kind);
     if (!progress.empty()) append(pending, fmt::format("service {} {}", service.desired.name(), progress));
   }
-  if (!conflicts.empty()) return {std::string(kServiceConflict), conflicts};
+  if (!conflicts.empty()) return {std::string(raycluster::kServiceConflict), conflicts};
   const auto& failure = input.state.seen.last_failure;
   if (failure && (failure->reason == kFailedRayCluster || failure->reason == kFailedService)) {
     return {failure->reason, failure->message};
@@ -227,8 +227,8 @@ void update_conditions(const ConditionInput& input, Json& conditions, Changes& c
   if (input.refusal && input.decisions.choice.newest() == nullptr) room = {"NotAccepted", "the spec is refused"};
   set_own(input, plan::kSlicesPlaced, room, "the slices of the newest RayCluster are placed",
           room.reason == kNoRoomForUpgrade ? kNoRoomForUpgrade : "", conditions, changes);
-  set_own(input, raycluster::kChildrenReady, children_problem(input), "all children of the RayService exist", "",
-          conditions, changes);
+  set_own(input, plan::kChildrenReady, children_problem(input), "all children of the RayService exist", "", conditions,
+          changes);
   follow_generation(input.state, input.refusal, conditions);
 }
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "api/base/strings.h"
+#include "controllers/plan/conditions.h"
 #include "controllers/raycluster/names.h"
 #include "controllers/raycluster/pods/autoscaler.h"
 #include "controllers/raycluster/rules/raycluster_labels.h"
@@ -49,7 +50,7 @@ void append(std::string& list, const std::string& text) {
 /// Whether the children were ready for this generation. An operator that has just started, or has lost a permission,
 /// then does not hold back pods.
 bool were_ready(const Object& cluster) {
-  const Json* condition = find_condition(array_at(cluster.json(), {"status", "conditions"}), kChildrenReady);
+  const Json* condition = find_condition(array_at(cluster.json(), {"status", "conditions"}), plan::kChildrenReady);
   return condition != nullptr && string_at(*condition, {"status"}) == "True" &&
          condition->value("observedGeneration", std::int64_t{0}) == cluster.generation();
 }

@@ -19,7 +19,7 @@ namespace tpuslice::raycluster {
 /// A type of children, and the words of its events, which are upstream's.
 struct ChildType {
   ResourceType type;
-  std::string_view failure_reason;  ///< Reason of the failed action, and then of kChildrenReady.
+  std::string_view failure_reason;  ///< Reason of the failed action, and then of plan::kChildrenReady.
   std::string_view created_reason;
   std::string_view created;  ///< "Created role"
   std::string_view failed_reason;
@@ -67,13 +67,10 @@ inline constexpr std::array kChildTypes{
               .needed_by_pods = false},
 };
 
-/// Ours, on clusters that have children other than pods and services: True while all of them exist, are owned by the
-/// cluster, and have not drifted.
-///
-/// Reasons: ChildrenReady; ChildrenPending, ChildConflict, IngressConflict, kFailedSecret, and failure_reason of
-/// kChildTypes. Secrets are not read: one that is missing is not reported here.
-inline constexpr std::string_view kChildrenReady = "tpuslice.dev/ChildrenReady";
-/// Reason of kChildrenReady: an object of another owner has one of our names.
+// Clusters that have children other than pods and services have the condition plan::kChildrenReady. Its reasons are
+// ChildrenReady; ChildrenPending, ChildConflict, IngressConflict, kFailedSecret, and failure_reason of kChildTypes.
+// Secrets are not read: one that is missing is not reported.
+/// Reason of plan::kChildrenReady: an object of another owner has one of our names.
 inline constexpr std::string_view kChildConflict = "ChildConflict";
 /// The same for the ingress, which the pods do not need.
 inline constexpr std::string_view kIngressConflict = "IngressConflict";
@@ -106,7 +103,7 @@ struct ChildKey {
 [[nodiscard]] std::vector<ChildKey> child_keys(const RayClusterSpec& spec);
 
 /// Decides about each of `desired`. An object with the labels of a child that has no owner is adopted. While a type is
-/// not watched, its child counts as present if kChildrenReady is True for the present generation.
+/// not watched, its child counts as present if plan::kChildrenReady is True for the present generation.
 [[nodiscard]] std::vector<Child> decide_children(const RayClusterSpec& spec, std::vector<Object> desired,
                                                  const RayClusterObserved& seen);
 
@@ -116,7 +113,7 @@ struct ChildKey {
 /// Whether pods may be created: the children that they need exist, or are written before the pods.
 [[nodiscard]] bool are_usable(const std::vector<Child>& children);
 
-/// Why the children cannot be used yet: a reason of kChildrenReady.
+/// Why the children cannot be used yet: a reason of plan::kChildrenReady.
 [[nodiscard]] Problem child_problem(const std::vector<Child>& children,
                                     const std::optional<plan::Failure>& last_failure);
 

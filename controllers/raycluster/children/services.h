@@ -38,9 +38,7 @@ namespace tpuslice::raycluster {
 /// The observed head service, if it is owned by the cluster; else nullptr.
 [[nodiscard]] const ObjectView* find_head_service(const RayClusterSpec& spec, const RayClusterObserved& seen);
 
-/// Reason of kServicesReady: a service of another owner has one of our names.
-inline constexpr std::string_view kServiceConflict = "ServiceConflict";
-/// The same for the serve service, which the pods do not need.
+/// Reason of kServicesReady: the same of the serve service only, which the pods do not need.
 inline constexpr std::string_view kServeServiceConflict = "ServeServiceConflict";
 
 struct Service {

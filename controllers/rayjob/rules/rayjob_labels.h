@@ -42,8 +42,6 @@ inline constexpr std::string_view kJobLost = "JobLost";
 inline constexpr std::string_view kClusterReady = "tpuslice.dev/ClusterReady";
 /// The reason of that condition while the job runs and the cluster has fewer workers than before.
 inline constexpr std::string_view kWorkersLost = "WorkersLost";
-/// Ours: the children exist, and none of their names is taken.
-inline constexpr std::string_view kChildrenReady = "tpuslice.dev/ChildrenReady";
 
 // Reasons of failed actions.
 inline constexpr std::string_view kFailedRayCluster = "FailedRayCluster";

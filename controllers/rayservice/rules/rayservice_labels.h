@@ -52,8 +52,6 @@ inline constexpr std::string_view kUpToDate = "tpuslice.dev/UpToDate";
 inline constexpr std::string_view kServeConfigApplied = "tpuslice.dev/ServeConfigApplied";
 /// Reason of plan::kSlicesPlaced: the slices of a new cluster wait while the old one has its own.
 inline constexpr std::string_view kNoRoomForUpgrade = "NoRoomForUpgrade";
-/// Reason of raycluster::kChildrenReady: a service of another owner has one of our names.
-inline constexpr std::string_view kServiceConflict = "ServiceConflict";
 
 // Reasons of a failed action.
 inline constexpr std::string_view kFailedRayCluster = "FailedRayCluster";

@@ -1,5 +1,6 @@
 // The states of a RayJob: what leads from one to the next.
 #include "controllers/rayjob/rayjob_plan.h"
+#include "controllers/plan/conditions.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -423,7 +424,7 @@ TEST(RayJobPlan, FollowsTheJobWhileItsServiceIsRefused) {
   const plan::Plan plan = world.plan();
   EXPECT_TRUE(plan.keeps_failure);
   EXPECT_EQ(plan.requeue_after, plan::kRefusalRetry);
-  EXPECT_THAT(world.condition(kChildrenReady), StartsWith("False FailedService: provided port"));
+  EXPECT_THAT(world.condition(plan::kChildrenReady), StartsWith("False FailedService: provided port"));
   EXPECT_THAT(world.take_requests(), Not(IsEmpty()));
   world.fail("FailedService", "provided port is already allocated", world.observed().now - plan::kRefusalRetry);
   EXPECT_THAT(writes_of(world.plan(), "create Service"), ElementsAre("create Service train-head-svc"));
@@ -434,7 +435,7 @@ TEST(RayJobPlan, NamesOfOthersAreConflicts) {
   cluster.step();
   cluster.add_foreign_cluster(cluster.status("rayClusterName"));
   cluster.run();
-  EXPECT_THAT(cluster.condition(kChildrenReady), StartsWith("False ChildConflict: raycluster default/train-"));
+  EXPECT_THAT(cluster.condition(plan::kChildrenReady), StartsWith("False ChildConflict: raycluster default/train-"));
   EXPECT_EQ(cluster.plan().requeue_after, plan::kConflictRetry);
 
   World submitter(a_rayjob());
@@ -443,7 +444,7 @@ TEST(RayJobPlan, NamesOfOthersAreConflicts) {
   submitter.start_cluster();
   submitter.run();
   EXPECT_EQ(submitter.state(), "Initializing");
-  EXPECT_EQ(submitter.condition(kChildrenReady),
+  EXPECT_EQ(submitter.condition(plan::kChildrenReady),
             "False ChildConflict: job default/train has no controller: delete it, or rename the RayJob");
 
   World service(a_rayjob());
@@ -452,7 +453,7 @@ TEST(RayJobPlan, NamesOfOthersAreConflicts) {
   service.start_cluster();
   service.run();
   EXPECT_EQ(service.state(), "Running");
-  EXPECT_EQ(service.condition(kChildrenReady),
+  EXPECT_EQ(service.condition(plan::kChildrenReady),
             "False ChildConflict: service default/train-head-svc has no controller: delete it");
 }
 

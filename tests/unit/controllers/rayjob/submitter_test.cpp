@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "controllers/plan/conditions.h"
 #include "controllers/rayjob/rules/rayjob_labels.h"
 #include "controllers/rayjob/submitter_script.h"
 #include "tests/support/plan_matchers.h"
@@ -122,7 +123,7 @@ TEST(Submitter, CannotBeMadeWithoutAnImage) {
   world.set_head_image("");
   world.run();
   EXPECT_EQ(world.state(), "Initializing");
-  EXPECT_THAT(world.condition(kChildrenReady), HasSubstr("has no image"));
+  EXPECT_THAT(world.condition(plan::kChildrenReady), HasSubstr("has no image"));
 }
 
 TEST(Submitter, ThatCannotStartIsNamedWithItsContainer) {
@@ -130,7 +131,7 @@ TEST(Submitter, ThatCannotStartIsNamedWithItsContainer) {
   const auto problem = [&] {
     world.advance(3s);
     world.run();
-    return world.condition(kChildrenReady);
+    return world.condition(plan::kChildrenReady);
   };
   world.add_submitter_pod("train-a", "Pending", {{"waiting", {{"reason", "InvalidImageName"}, {"message", "bad"}}}});
   EXPECT_EQ(problem(), "False SubmitterPending: pod train-a: container ray-job-submitter: InvalidImageName: bad");
@@ -153,7 +154,7 @@ TEST(Submitter, ThatRunsIsNotNamed) {
   world.add_submitter_pod("train-a", "Running", {{"running", Json::object()}});
   world.advance(3s);
   world.run();
-  EXPECT_THAT(world.condition(kChildrenReady), StartsWith("True"));
+  EXPECT_THAT(world.condition(plan::kChildrenReady), StartsWith("True"));
 }
 
 TEST(SidecarSubmitter, SaysHowItsContainerFailed) {

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "controllers/raycluster/children/children.h"
+#include "controllers/plan/conditions.h"
 #include "controllers/raycluster/rules/raycluster_labels.h"
 #include "controllers/rayservice/rayservice_plan.h"
 #include "controllers/rayservice/rules/rayservice_labels.h"
@@ -99,7 +99,7 @@ TEST_F(RayServiceServices, OfAnotherOwnerAreReportedAndNotTouched) {
     world_.reconcile();
     world_.advance();
   }
-  EXPECT_EQ(world_.condition(raycluster::kChildrenReady), "False: ServiceConflict");
+  EXPECT_EQ(world_.condition(plan::kChildrenReady), "False: ServiceConflict");
   EXPECT_EQ(world_.services().at("llm-serve-svc")["spec"]["selector"]["a"], "b");
   EXPECT_EQ(world_.active(), "");
   EXPECT_TRUE(world_.plan().empty());

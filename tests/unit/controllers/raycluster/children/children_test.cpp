@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "controllers/plan/conditions.h"
 #include "controllers/raycluster/decisions.h"
 #include "controllers/raycluster/raycluster_status.h"
 #include "controllers/raycluster/render.h"
@@ -97,7 +98,7 @@ TEST_F(Children, OfAnotherOwnerHoldBackThePodsAndAreReported) {
   ASSERT_THAT(plan.events, SizeIs(1));
   EXPECT_EQ(plan.events[0].reason, "FailedToCreateRole");
   EXPECT_EQ(string_at(plan.status->status, {"state"}), "");
-  const Json* condition = find_condition(plan.status->status["conditions"], kChildrenReady);
+  const Json* condition = find_condition(plan.status->status["conditions"], plan::kChildrenReady);
   ASSERT_NE(condition, nullptr);
   EXPECT_EQ((*condition)["reason"], kChildConflict);
 }
@@ -146,12 +147,12 @@ TEST_F(Children, ReportTheFailureOfTheirWrite) {
 
 TEST_F(Children, AreReadyIfNoneAreNeeded) {
   const plan::Plan without = rendered({});
-  const Json* none = find_condition(without.status->status["conditions"], kChildrenReady);
+  const Json* none = find_condition(without.status->status["conditions"], plan::kChildrenReady);
   ASSERT_NE(none, nullptr);
   EXPECT_EQ((*none)["message"], "only pods and services are needed");
   add_live(kRoles);
   const plan::Plan with = rendered({child(kRoles)});
-  EXPECT_TRUE(is_condition_true(with.status->status["conditions"], kChildrenReady));
+  EXPECT_TRUE(is_condition_true(with.status->status["conditions"], plan::kChildrenReady));
 }
 
 TEST(ChildKeys, AreThoseOfTheDesiredChildren) {

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "controllers/plan/conditions.h"
 #include "controllers/raycluster/raycluster_plan.h"
 #include "tests/support/plan_matchers.h"
 #include "tests/unit/controllers/raycluster/fixtures.h"
@@ -116,7 +117,7 @@ TEST_F(LiveIngress, OfAnotherOwnerHoldsBackNoPod) {
   const plan::Plan plan = plan_raycluster(seen, {}).value();
   EXPECT_THAT(stages_of(plan), ElementsAre(Each(StartsWith("create Pod "))));
   const Json& conditions = plan.status->status["conditions"];
-  EXPECT_EQ((*find_condition(conditions, kChildrenReady))["reason"], kIngressConflict);
+  EXPECT_EQ((*find_condition(conditions, plan::kChildrenReady))["reason"], kIngressConflict);
 }
 
 TEST(Ingress, IsWrittenAfterThePods) {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "api/types/conditions.h"
+#include "controllers/plan/conditions.h"
 #include "controllers/raycluster/children/children.h"
 #include "controllers/raycluster/pods/pod_builder.h"
 #include "controllers/raycluster/raycluster_plan.h"
@@ -154,7 +155,7 @@ TEST(AuthSecret, ThatCannotBeCreatedIsReported) {
   RayClusterObserved seen = nothing_yet(Object(with_token()));
   seen.last_failure = plan::Failure{std::string(kFailedSecret), "secrets is forbidden"};
   const plan::Plan plan = token_plan(seen);
-  const Json* condition = find_condition(plan.status->status["conditions"], kChildrenReady);
+  const Json* condition = find_condition(plan.status->status["conditions"], plan::kChildrenReady);
   ASSERT_NE(condition, nullptr);
   EXPECT_EQ((*condition)["status"], "False");
   EXPECT_EQ((*condition)["reason"], "FailedSecret");
