@@ -44,5 +44,8 @@ inline constexpr ResourceType kRoleBindings{"rbac.authorization.k8s.io", "v1", "
 inline constexpr ResourceType kIngresses{"networking.k8s.io", "v1", "Ingress", "ingresses"};
 inline constexpr ResourceType kLeases{"coordination.k8s.io", "v1", "Lease", "leases"};
 inline constexpr ResourceType kEvents{"events.k8s.io", "v1", "Event", "events"};
+inline constexpr ResourceType kTokenReviews{"authentication.k8s.io", "v1", "TokenReview", "tokenreviews", false};
+inline constexpr ResourceType kSubjectAccessReviews{"authorization.k8s.io", "v1", "SubjectAccessReview",
+                                                    "subjectaccessreviews", false};
 
 }  // namespace tpuslice

@@ -14,7 +14,7 @@
 #include "api/base/metrics.h"
 #include "api/client/client.h"
 #include "api/http/server/server.h"
-#include "controllers/runtime/request_authorizer.h"
+#include "cmd/tpu-slice-operator/request_authorizer.h"
 #include "webhook/certificates.h"
 
 namespace tpuslice {
@@ -32,7 +32,7 @@ struct MetricsServerOptions {
   bool shares_certificate = false;      ///< Without a directory: set_certificate() will be called; else self-signed.
   std::string service;                  ///< The self-signed certificate is for the names of this Service.
   std::string namespace_name;           ///< Namespace of the Service.
-  runtime::RequestAuthorizerOptions authorizer;
+  RequestAuthorizerOptions authorizer;
   /// Further pages by path, each for clients whose user may get, or put, that path. None without `secure`: they name
   /// workloads.
   std::map<std::string, DebugPage, std::less<>> pages = {};
@@ -79,7 +79,7 @@ class MetricsServer {
   const Logger log_;
   const bool shares_certificate_;
   const decltype(MetricsServerOptions::pages) pages_;
-  std::optional<runtime::RequestAuthorizer> authorizer_;      ///< Without: HTTP.
+  std::optional<RequestAuthorizer> authorizer_;               ///< Without: HTTP.
   std::unique_ptr<webhook::CertificateSource> certificates_;  ///< Null with HTTP.
   http::Identity identity_;                                   ///< The identity that is served.
   std::unique_ptr<http::Server> server_;

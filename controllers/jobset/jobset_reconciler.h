@@ -7,7 +7,7 @@
 #include "controllers/jobset/jobset_options.h"
 #include "controllers/jobset/rules/jobset_labels.h"
 #include "controllers/plan/reconciler.h"
-#include "controllers/runtime/store.h"
+#include "controllers/runtime/watch/store.h"
 
 namespace tpuslice::jobset {
 

@@ -9,7 +9,7 @@
 #include "controllers/leaderworkerset/rules/leaderworkerset_labels.h"
 #include "controllers/leaderworkerset/rules/spec.h"
 #include "controllers/plan/reconciler.h"
-#include "controllers/runtime/store.h"
+#include "controllers/runtime/watch/store.h"
 
 namespace tpuslice::leaderworkerset {
 

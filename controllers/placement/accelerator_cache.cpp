@@ -4,7 +4,7 @@
 #include <iterator>
 #include <utility>
 
-#include "controllers/placement/scouts.h"
+#include "controllers/placement/scale_up/scouts.h"
 #include "tpu/chips.h"
 #include "tpu/labels.h"
 #include "tpu/topology_key.h"

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "controllers/placement/assignment.h"
-#include "controllers/placement/comparison.h"
-#include "controllers/placement/domains.h"
+#include "controllers/placement/domains/comparison.h"
+#include "controllers/placement/domains/domains.h"
 #include "controllers/placement/placement_options.h"
 #include "controllers/placement/slices.h"
 

@@ -10,8 +10,8 @@
 
 #include <fmt/format.h>
 
-#include "controllers/placement/candidates.h"
-#include "controllers/placement/chosen_nodes.h"
+#include "controllers/placement/domains/candidates.h"
+#include "controllers/placement/domains/chosen_nodes.h"
 #include "controllers/placement/reservations.h"
 
 namespace tpuslice::placement {

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "controllers/placement/domains/inventory.h"
 #include "controllers/placement/gang.h"
-#include "controllers/placement/inventory.h"
 #include "controllers/placement/preemption.h"
 #include "controllers/placement/preemption_budget.h"
 

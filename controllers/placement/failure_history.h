@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "api/base/mutex.h"
-#include "controllers/placement/inventory.h"
-#include "controllers/runtime/store.h"
+#include "controllers/placement/domains/inventory.h"
+#include "controllers/runtime/watch/store.h"
 
 namespace tpuslice::placement {
 

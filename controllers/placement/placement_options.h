@@ -5,7 +5,7 @@
 #include <string>
 
 #include "controllers/placement/assignment.h"
-#include "controllers/placement/scale_up.h"
+#include "controllers/placement/scale_up/scale_up.h"
 
 namespace tpuslice::placement {
 

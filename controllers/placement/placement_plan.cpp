@@ -8,7 +8,7 @@
 
 #include "api/base/earlier.h"
 #include "controllers/placement/placement_render.h"
-#include "controllers/placement/scouts.h"
+#include "controllers/placement/scale_up/scouts.h"
 #include "controllers/placement/slices.h"
 
 namespace tpuslice::placement {

@@ -8,7 +8,7 @@
 #include "controllers/placement/accelerator_cache.h"
 #include "controllers/placement/placement_options.h"
 #include "controllers/placement/preemption_budget.h"
-#include "controllers/placement/provisioning_request.h"
+#include "controllers/placement/scale_up/provisioning_request.h"
 #include "controllers/placement/slices.h"
 #include "controllers/plan/failed_writes.h"
 

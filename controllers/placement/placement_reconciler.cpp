@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "controllers/placement/placement_plan.h"
-#include "controllers/placement/scouts.h"
+#include "controllers/placement/scale_up/scouts.h"
 #include "tpu/catalog.h"
 #include "tpu/chips.h"
 

@@ -7,13 +7,13 @@
 #include <vector>
 
 #include "controllers/placement/accelerator_caches.h"
-#include "controllers/placement/autoscaler_status.h"
 #include "controllers/placement/failure_history.h"
 #include "controllers/placement/placement_options.h"
-#include "controllers/placement/provisioning_request.h"
+#include "controllers/placement/scale_up/autoscaler_status.h"
+#include "controllers/placement/scale_up/provisioning_request.h"
 #include "controllers/plan/reconciler.h"
-#include "controllers/runtime/pod_stores.h"
-#include "controllers/runtime/store.h"
+#include "controllers/runtime/watch/pod_stores.h"
+#include "controllers/runtime/watch/store.h"
 #include "controllers/runtime/write_backoff.h"
 #include "controllers/slice/indexes.h"
 #include "controllers/slice/removed_hosts.h"

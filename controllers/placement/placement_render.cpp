@@ -10,8 +10,8 @@
 
 #include <fmt/format.h>
 
-#include "controllers/placement/inventory.h"
-#include "controllers/placement/provisioning_request.h"
+#include "controllers/placement/domains/inventory.h"
+#include "controllers/placement/scale_up/provisioning_request.h"
 #include "controllers/placement/slices.h"
 #include "controllers/plan/changes.h"
 #include "tpu/catalog.h"
@@ -214,11 +214,11 @@ class PlanBuilder {
   const plan::FailedWrites* const failed_;
   const std::string accelerator_;
   plan::Plan plan_;
-  /// Deletions of scouts, provisioning requests and their templates. They run first: for a scout whose nodes are
+  /// Deletions of scouts, of provisioning requests and of their templates. They run first: for a scout whose nodes are
   /// already used by a slice, an autoscaler would add more nodes.
   std::vector<plan::Action> scale_up_deletes_;
   std::vector<plan::Action> writes_;
-  // Preemptions: they are recorded, the pods get the condition DisruptionTarget, and are deleted.
+  // The stages of preemptions: their record, the conditions of the pods, the deletions.
   std::vector<plan::Action> records_;
   std::vector<plan::Action> preparations_;
   std::vector<plan::Action> deletes_;

@@ -8,7 +8,7 @@
 
 #include "controllers/placement/accelerator_cache.h"
 #include "controllers/placement/assignment.h"
-#include "controllers/placement/scale_up.h"
+#include "controllers/placement/scale_up/scale_up.h"
 
 namespace tpuslice::placement {
 

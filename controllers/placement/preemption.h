@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "controllers/placement/candidates.h"
+#include "controllers/placement/domains/candidates.h"
 #include "controllers/placement/gang.h"
 #include "controllers/plan/failed_writes.h"
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "controllers/placement/assignment.h"
-#include "controllers/placement/candidates.h"
+#include "controllers/placement/domains/candidates.h"
 
 namespace tpuslice::placement {
 

@@ -13,6 +13,9 @@ namespace tpuslice::plan {
 
 /// The spec is valid and has only supported fields.
 inline constexpr std::string_view kAccepted = "tpuslice.dev/Accepted";
+/// The children exist, are owned by the object, and have not drifted. Pods are not among them, nor are the services
+/// of a RayCluster.
+inline constexpr std::string_view kChildrenReady = "tpuslice.dev/ChildrenReady";
 
 /// The children of the object exist, and no object of another owner has the name of one. The kinds have reasons of
 /// their own.

@@ -2,7 +2,7 @@
 
 #include "controllers/raycluster/adoption.h"
 #include "controllers/raycluster/pods/token_auth.h"
-#include "controllers/raycluster/redis_cleanup.h"
+#include "controllers/raycluster/redis_cleanup/redis_cleanup.h"
 #include "controllers/raycluster/rules/raycluster_labels.h"
 #include "controllers/raycluster/workers/worker_groups.h"
 

@@ -7,7 +7,7 @@
 #include "controllers/raycluster/adoption.h"
 #include "controllers/raycluster/children/children.h"
 #include "controllers/raycluster/raycluster_configuration.h"
-#include "controllers/raycluster/redis_cleanup.h"
+#include "controllers/raycluster/redis_cleanup/redis_cleanup.h"
 #include "controllers/raycluster/rules/raycluster_labels.h"
 #include "controllers/raycluster/rules/raycluster_rules.h"
 #include "controllers/raycluster/upgrade.h"

@@ -1,7 +1,7 @@
 #include "controllers/raycluster/raycluster_plan.h"
 
 #include "controllers/raycluster/decisions.h"
-#include "controllers/raycluster/redis_cleanup_render.h"
+#include "controllers/raycluster/redis_cleanup/render.h"
 #include "controllers/raycluster/render.h"
 #include "controllers/raycluster/rules/validator.h"
 #include "tpu/rules/refusal.h"

@@ -8,7 +8,7 @@
 #include "controllers/raycluster/raycluster_options.h"
 #include "controllers/raycluster/rules/raycluster_labels.h"
 #include "controllers/raycluster/rules/spec.h"
-#include "controllers/runtime/store.h"
+#include "controllers/runtime/watch/store.h"
 
 namespace tpuslice::raycluster {
 

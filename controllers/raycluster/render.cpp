@@ -9,7 +9,7 @@
 #include "controllers/raycluster/names.h"
 #include "controllers/raycluster/pods/token_auth.h"
 #include "controllers/raycluster/raycluster_status.h"
-#include "controllers/raycluster/redis_cleanup_render.h"
+#include "controllers/raycluster/redis_cleanup/render.h"
 #include "controllers/raycluster/rules/raycluster_labels.h"
 #include "tpu/teardown_grace.h"
 

@@ -7,7 +7,7 @@
 #include "controllers/plan/reconciler.h"
 #include "controllers/rayjob/rayjob_options.h"
 #include "controllers/rayjob/rules/spec.h"
-#include "controllers/runtime/store.h"
+#include "controllers/runtime/watch/store.h"
 #include "controllers/runtime/workload_client.h"
 
 namespace tpuslice::rayjob {

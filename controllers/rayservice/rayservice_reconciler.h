@@ -7,7 +7,7 @@
 #include "controllers/plan/reconciler.h"
 #include "controllers/rayservice/observed.h"
 #include "controllers/rayservice/rayservice_options.h"
-#include "controllers/runtime/store.h"
+#include "controllers/runtime/watch/store.h"
 #include "controllers/runtime/workload_client.h"
 
 namespace tpuslice::rayservice {

@@ -22,7 +22,7 @@
 #include "controllers/runtime/metrics.h"
 #include "controllers/runtime/recent_plans.h"
 #include "controllers/runtime/reconcile_log.h"
-#include "controllers/runtime/store.h"
+#include "controllers/runtime/watch/store.h"
 #include "controllers/runtime/work_queue.h"
 #include "controllers/runtime/workload_client.h"
 #include "controllers/runtime/write_backoff.h"

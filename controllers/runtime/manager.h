@@ -31,13 +31,13 @@
 #include "controllers/runtime/executor.h"
 #include "controllers/runtime/fenced_writer.h"
 #include "controllers/runtime/leader_election.h"
-#include "controllers/runtime/memory_budget.h"
 #include "controllers/runtime/memory_limit.h"
 #include "controllers/runtime/parallel.h"
-#include "controllers/runtime/pod_stores.h"
-#include "controllers/runtime/store.h"
 #include "controllers/runtime/upstream_controllers.h"
-#include "controllers/runtime/watch_machine.h"
+#include "controllers/runtime/watch/memory_budget.h"
+#include "controllers/runtime/watch/pod_stores.h"
+#include "controllers/runtime/watch/store.h"
+#include "controllers/runtime/watch/watch_machine.h"
 #include "controllers/runtime/workload_client.h"
 
 namespace tpuslice::runtime {

@@ -9,7 +9,6 @@
 #include "api/base/clock.h"
 #include "api/base/pause.h"
 #include "api/types/validation_names.h"
-#include "controllers/runtime/request_authorizer.h"
 
 namespace tpuslice::runtime {
 namespace {

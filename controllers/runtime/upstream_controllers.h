@@ -19,7 +19,7 @@
 #include "api/base/metrics.h"
 #include "api/base/mutex.h"
 #include "api/client/client.h"
-#include "controllers/runtime/store.h"
+#include "controllers/runtime/watch/store.h"
 
 namespace tpuslice::runtime {
 

@@ -11,7 +11,7 @@
 
 #include "api/base/clock.h"
 #include "api/base/mutex.h"
-#include "controllers/runtime/store.h"
+#include "controllers/runtime/watch/store.h"
 
 namespace tpuslice::runtime {
 

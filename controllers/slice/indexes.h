@@ -1,8 +1,8 @@
 // Indexes of pods and nodes that the reconcilers of slices read.
 #pragma once
 
-#include "controllers/runtime/pod_stores.h"
-#include "controllers/runtime/store.h"
+#include "controllers/runtime/watch/pod_stores.h"
+#include "controllers/runtime/watch/store.h"
 
 namespace tpuslice::slice {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "controllers/plan/reconciler.h"
-#include "controllers/runtime/store.h"
+#include "controllers/runtime/watch/store.h"
 #include "controllers/runtime/write_backoff.h"
 #include "controllers/slice/indexes.h"
 #include "controllers/slice/node_health.h"

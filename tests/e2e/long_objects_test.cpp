@@ -8,7 +8,7 @@
 #include "api/client/credentials.h"
 #include "api/http/client/network_transport.h"
 #include "api/types/yaml.h"
-#include "controllers/runtime/watch_machine.h"
+#include "controllers/runtime/watch/watch_machine.h"
 #include "tests/support/eventually.h"
 #include "tests/support/operator_process.h"
 #include "tpu/labels.h"

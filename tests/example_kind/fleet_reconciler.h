@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "controllers/plan/reconciler.h"
-#include "controllers/runtime/store.h"
+#include "controllers/runtime/watch/store.h"
 #include "tests/example_kind/config_map_view.h"
 #include "tests/example_kind/fleet_options.h"
 #include "tests/example_kind/rules/fleet_labels.h"

@@ -80,6 +80,14 @@ inline constexpr int kServePort = 8000;
 inline constexpr int kMetricsPort = 8080;
 inline constexpr int kAgentPort = 52365;
 
+/// Ours: True while all services exist, are owned by the cluster, and have not drifted.
+///
+/// Reasons: ServicesReady; ServicesPending, ServiceConflict, FailedService, NotAccepted.
+inline constexpr std::string_view kServicesReady = "tpuslice.dev/ServicesReady";
+/// Reason of kServicesReady, and of plan::kChildrenReady of a RayService: a service of another owner has one of our
+/// names.
+inline constexpr std::string_view kServiceConflict = "ServiceConflict";
+
 // Reasons of a failed action; upstream shows them in the condition ReplicaFailure.
 inline constexpr std::string_view kFailedDeleteAllPods = "FailedDeleteAllPods";
 inline constexpr std::string_view kFailedDeleteHeadPod = "FailedDeleteHeadPod";

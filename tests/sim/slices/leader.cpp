@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "api/base/check.h"
-#include "controllers/placement/scouts.h"
+#include "controllers/placement/scale_up/scouts.h"
 #include "tpu/labels.h"
 
 namespace tpuslice::testing {

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "controllers/placement/node_match.h"
+#include "controllers/placement/domains/node_match.h"
 #include "tests/support/chips.h"
 #include "tests/support/pod_merge.h"
 #include "tpu/labels.h"

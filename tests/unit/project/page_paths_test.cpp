@@ -106,7 +106,7 @@ TEST(PagePaths, OfSourcesInCommentsExist) {
   EXPECT_THAT(missing, IsEmpty());
 }
 
-// "    Store::put   controllers/runtime/store.h   indexes, then the listeners"
+// "    Store::put   controllers/runtime/watch/store.h   indexes, then the listeners"
 TEST(PagePaths, OfWalksContainTheirFunctions) {
   static const RE2 kStep(R"(\s+(?:(\w+)::)?(\w+)\s+((?:api|cmd|controllers|tpu|webhook)/[\w/-]+\.(?:h|cpp))(?:\s.*)?)");
   int steps = 0;

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "controllers/placement/assignment.h"
-#include "controllers/placement/provisioning_request.h"
-#include "controllers/placement/scale_up.h"
+#include "controllers/placement/scale_up/provisioning_request.h"
+#include "controllers/placement/scale_up/scale_up.h"
 #include "tests/unit/controllers/slice/slices.h"
 
 namespace tpuslice::slice {

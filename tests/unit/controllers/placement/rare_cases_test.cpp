@@ -2,8 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "controllers/placement/inventory.h"
-#include "controllers/placement/node_match.h"
+#include "controllers/placement/domains/inventory.h"
+#include "controllers/placement/domains/node_match.h"
 #include "controllers/placement/placement_plan.h"
 #include "controllers/slice/slice_plan.h"
 #include "controllers/slice/slice_state.h"

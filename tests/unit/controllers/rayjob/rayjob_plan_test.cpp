@@ -1,5 +1,6 @@
 // The states of a RayJob: what leads from one to the next.
 #include "controllers/rayjob/rayjob_plan.h"
+#include "controllers/plan/conditions.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "controllers/plan/reconciler.h"
-#include "controllers/runtime/store.h"
+#include "controllers/runtime/watch/store.h"
 #include "tests/unit/controllers/runtime/widgets.h"
 
 namespace tpuslice::runtime {

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "api/base/check.h"
-#include "controllers/placement/scouts.h"
+#include "controllers/placement/scale_up/scouts.h"
 #include "tests/support/chips.h"
 #include "tests/support/pod_merge.h"
 #include "tpu/labels.h"

@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "controllers/placement/accelerator_cache.h"
-#include "controllers/placement/inventory.h"
+#include "controllers/placement/domains/inventory.h"
 #include "controllers/placement/placement_plan.h"
 #include "controllers/slice/slice.h"
 

@@ -1,0 +1,140 @@
+#include "controllers/placement/domains/candidates.h"
+
+#include <algorithm>
+#include <iterator>
+#include <ranges>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace tpuslice::placement {
+namespace {
+
+constexpr std::size_t kMaxDomainsInReason = 6;
+
+}  // namespace
+
+std::string Candidates::take_free(std::string_view preferred) {
+  check_domains();
+  const auto own = std::ranges::find(free_, preferred);
+  if (own != free_.end()) std::rotate(own, own + 1, free_.end());
+  while (!free_.empty()) {
+    std::string domain = std::move(free_.back());
+    free_.pop_back();
+    if (inventory_.occupancy(requirements_->topology_key, domain, {}).obstacle == Obstacle::kNone) return domain;
+    skipped_.push_back(std::move(domain));
+  }
+  return {};
+}
+
+std::size_t Candidates::count_free() {
+  std::vector<std::string> taken;
+  for (std::string domain = take_free(); !domain.empty(); domain = take_free()) taken.push_back(std::move(domain));
+  for (std::string& domain : std::views::reverse(taken)) put_back(std::move(domain));
+  return taken.size();
+}
+
+void Candidates::restore_skipped() {
+  for (std::string& domain : std::views::reverse(skipped_)) free_.push_back(std::move(domain));
+  skipped_.clear();
+}
+
+std::string Candidates::take_occupied() {
+  check_domains();
+  if (occupied_.empty()) return {};
+  std::string domain = std::move(occupied_.back());
+  occupied_.pop_back();
+  std::erase(ending_, domain);
+  return domain;
+}
+
+void Candidates::remove_occupied(const std::string& domain) {
+  std::erase(occupied_, domain);
+  std::erase(ending_, domain);
+}
+
+const std::vector<std::string>& Candidates::occupied() {
+  check_domains();
+  return occupied_;
+}
+
+std::vector<std::string> Candidates::ending() {
+  check_domains();
+  std::vector<std::string> out;
+  // A slice with another topology key may have taken nodes of the domain since.
+  std::ranges::copy_if(ending_, std::back_inserter(out), [&](const std::string& domain) {
+    return inventory_.is_ending(requirements_->topology_key, domain);
+  });
+  return out;
+}
+
+std::size_t Candidates::usable() {
+  check_domains();
+  return usable_;
+}
+
+std::string Candidates::explain(std::size_t needed, std::string_view viewer) {
+  if (requirements_->too_many) {
+    return fmt::format(
+        "its pods have more than {} different node selectors, affinities, tolerations or numbers of chips",
+        kMaxRequirementsOfSlice);
+  }
+  check_domains();
+  std::vector<std::string> texts;
+  std::size_t free = 0;
+  for (const Compared& each : compared_) {
+    const bool fits = each.fit->obstacle == Obstacle::kNone;
+    if (fits && each.domain->used == 0) ++free;
+    if (texts.size() == kMaxDomainsInReason) continue;
+    const Fit fit = fits ? occupancy(*each.name, *each.domain, viewer) : *each.fit;
+    texts.push_back(fit.text.empty() ? *each.name + " is free" : fit.text);
+  }
+  const std::size_t count = compared_.size();
+  if (count == 0) {
+    return fmt::format("no {} matches the pods' node selector and affinity", domain_noun(requirements_->topology_key));
+  }
+  const std::string more = count > texts.size() ? fmt::format("; and {} more", count - texts.size()) : "";
+  const std::string enough = needed == 1 ? "none is free" : fmt::format("{} free at once, {} needed", free, needed);
+  return fmt::format("{} {} would match, {}: {}{}", count, domain_noun(requirements_->topology_key, count), enough,
+                     fmt::join(texts, "; "), more);
+}
+
+void Candidates::check_domains() {
+  if (std::exchange(checked_, true)) return;
+  const Domains::ByValue& domains = inventory_.domains(requirements_->topology_key);
+  comparison_->forget_old_results(domains.size());
+  std::vector<std::pair<std::pair<bool, int>, const std::string*>> free;
+  std::vector<std::pair<const std::string*, const Domain*>> occupied;
+  for (const auto& [name, domain] : domains) {
+    const Fit& fit = comparison_->with(name, domain);
+    if (fit.obstacle == Obstacle::kMismatch) continue;
+    compared_.push_back({&name, &domain, &fit});
+    if (fit.obstacle != Obstacle::kNone) continue;
+    if (domain.used == 0) {
+      free.emplace_back(rank(name, domain), &name);
+    } else {
+      occupied.emplace_back(&name, &domain);
+    }
+  }
+  usable_ = free.size() + occupied.size();
+  std::ranges::stable_sort(free, {}, [](const auto& entry) { return entry.first; });
+  for (const auto& [rank, name] : std::views::reverse(free)) free_.push_back(*name);
+  // The domain with the fewest nodes in use is likely to become free first.
+  std::ranges::stable_sort(occupied, {},
+                           [](const auto& entry) { return entry.second->nodes.size() - entry.second->used; });
+  for (const auto& [name, domain] : occupied) {
+    occupied_.push_back(*name);
+    if (is_ending(*domain)) ending_.push_back(*name);
+  }
+}
+
+std::pair<bool, int> Candidates::rank(const std::string& name, const Domain& domain) const {
+  const auto failures = failures_.empty() ? failures_.end() : failures_.find({requirements_->topology_key, name});
+  const bool has_scout = !scout_nodes_.empty() && std::ranges::any_of(domain.nodes, [&](const NodeUse* use) {
+    return scout_nodes_.contains(use->node->key.name);
+  });
+  return {has_scout, failures == failures_.end() ? 0 : failures->second};
+}
+
+}  // namespace tpuslice::placement

@@ -1,0 +1,123 @@
+#include "controllers/placement/domains/node_match.h"
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+#include "api/types/selector.h"
+#include "tpu/chips.h"
+#include "tpu/labels.h"
+
+namespace tpuslice::placement {
+namespace {
+
+constexpr std::array<std::string_view, 3> kNodeStateTaints = {
+    "node.kubernetes.io/unschedulable", "node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"};
+
+/// The node is removed or stopped soon.
+constexpr std::array<std::string_view, 4> kRemovalTaints = {
+    "ToBeDeletedByClusterAutoscaler", "cloud.google.com/impending-node-termination",
+    "cloud.google.com/maintenance-window-started", "node.kubernetes.io/out-of-service"};
+/// GKE is maintaining the node, or was asked to.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 2> kMaintenanceLabels = {
+    {{"cloud.google.com/active-node-maintenance", "ONGOING"}, {"cloud.google.com/perform-maintenance", "true"}}};
+
+bool tolerates(const TolerationView& toleration, const NodeTaint& taint) {
+  if (!toleration.effect.empty() && toleration.effect != taint.effect) return false;
+  if (toleration.key.empty()) return toleration.exists;
+  return toleration.key == taint.key && (toleration.exists || toleration.value == taint.value);
+}
+
+bool have_same_selector(const StringMap& a, const StringMap& b) {
+  if (!a.contains(tpu::kHostnameLabel) && !b.contains(tpu::kHostnameLabel)) return a == b;
+  const auto without_hostname = [](StringMap selector) {
+    selector.erase(std::string(tpu::kHostnameLabel));
+    return selector;
+  };
+  return without_hostname(a) == without_hostname(b);
+}
+
+void add_hostname(NodeRequirements& requirements, const PodView& pod) {
+  const auto hostname = pod.scheduling->node_selector.find(tpu::kHostnameLabel);
+  const std::optional<int> host = host_index(pod);
+  if (hostname == pod.scheduling->node_selector.end() || !host) return;
+  requirements.hostnames.resize(static_cast<std::size_t>(requirements.hosts));
+  requirements.hostnames[static_cast<std::size_t>(*host)] = hostname->second;
+}
+
+}  // namespace
+
+PodRequirements::PodRequirements(PodPtr from) : pod(std::move(from)) {
+  if (!pod->scheduling->node_affinity.empty()) affinity = parse_json(pod->scheduling->node_affinity).value_or(Json());
+}
+
+bool PodRequirements::match(const NodeView& node) const {
+  for (const auto& [key, value] : pod->scheduling->node_selector) {
+    if (key == tpu::kHostnameLabel) continue;
+    const auto label = node.labels.find(key);
+    if (label == node.labels.end() || label->second != value) return false;
+  }
+  return !affinity || matches_node_selector(*affinity, node.labels, node.key.name).value_or(false);
+}
+
+std::string untolerated_taint(const PodView& pod, const NodeView& node) {
+  for (const NodeTaint& taint : node.taints) {
+    if (taint.effect != "NoSchedule" && taint.effect != "NoExecute") continue;
+    if (std::ranges::count(kNodeStateTaints, taint.key) > 0) continue;
+    const bool tolerated = std::ranges::any_of(
+        pod.scheduling->tolerations, [&](const TolerationView& toleration) { return tolerates(toleration, taint); });
+    if (tolerated) continue;
+    return taint.value.empty() ? fmt::format("{}:{}", taint.key, taint.effect)
+                               : fmt::format("{}={}:{}", taint.key, taint.value, taint.effect);
+  }
+  return {};
+}
+
+std::string removal_reason(const NodeView& node) {
+  for (const NodeTaint& taint : node.taints) {
+    if (std::ranges::count(kRemovalTaints, taint.key) > 0) return fmt::format("has taint {}", taint.key);
+  }
+  for (const auto& [label, value] : kMaintenanceLabels) {
+    const auto found = node.labels.find(label);
+    if (found != node.labels.end() && found->second == value) return fmt::format("has label {}={}", label, value);
+  }
+  return {};
+}
+
+bool have_same_requirements(const PodView& a, const PodView& b) {
+  if (tpu::chips_of(a) != tpu::chips_of(b)) return false;
+  const PodScheduling& first = *a.scheduling;
+  const PodScheduling& second = *b.scheduling;
+  return a.scheduling.shares_with(b.scheduling) ||
+         (have_same_selector(first.node_selector, second.node_selector) &&
+          first.node_affinity == second.node_affinity && first.tolerations == second.tolerations);
+}
+
+NodeRequirements node_requirements(const Slice& slice) {
+  NodeRequirements requirements;
+  requirements.topology_key = slice.topology_key;
+  requirements.hosts = slice.size;
+  for (const PodPtr& pod : slice.hosts) {
+    if (!pod->node_name.empty()) continue;  // A bound pod needs no other node.
+    ++requirements.open_hosts;
+    requirements.chips = tpu::chips_of(*pod);
+    add_hostname(requirements, *pod);
+    if (requirements.too_many) continue;
+    const bool known = std::ranges::any_of(
+        requirements.pods, [&](const PodRequirements& other) { return have_same_requirements(*pod, *other.pod); });
+    if (known) continue;
+    requirements.too_many = requirements.pods.size() == kMaxRequirementsOfSlice;
+    if (!requirements.too_many) requirements.pods.emplace_back(pod);
+  }
+  return requirements;
+}
+
+bool are_equivalent(const NodeRequirements& a, const NodeRequirements& b) {
+  return a.topology_key == b.topology_key && a.chips == b.chips && a.hosts == b.hosts && a.too_many == b.too_many &&
+         std::ranges::equal(a.pods, b.pods, [](const PodRequirements& left, const PodRequirements& right) {
+           return have_same_requirements(*left.pod, *right.pod);
+         });
+}
+
+}  // namespace tpuslice::placement

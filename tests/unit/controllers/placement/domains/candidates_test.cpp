@@ -1,0 +1,141 @@
+#include "controllers/placement/domains/candidates.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/unit/controllers/placement/decisions.h"
+
+namespace tpuslice::slice {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::UnorderedElementsAre;
+
+/// The candidates of a slice, and all that they refer to.
+class CandidatesOf {
+ public:
+  CandidatesOf(const SliceBuilder& slice, const std::vector<NodePtr>& nodes, const std::vector<PodPtr>& pods = {},
+               DomainFailures failures = {}, std::set<std::string> scout_nodes = {})
+      : slice_(slice.slice()),
+        failures_(std::move(failures)),
+        scout_nodes_(std::move(scout_nodes)),
+        inventory(nodes, pods),
+        candidates(inventory, node_requirements(slice_), failures_, scout_nodes_) {}
+
+  std::vector<std::string> take_all() {
+    std::vector<std::string> out;
+    for (std::string domain = candidates.take_free(); !domain.empty(); domain = candidates.take_free()) {
+      out.push_back(std::move(domain));
+    }
+    return out;
+  }
+
+ private:
+  const Slice slice_;
+  const DomainFailures failures_;
+  const std::set<std::string> scout_nodes_;
+
+ public:
+  SceneInventory inventory;
+  Candidates candidates;
+};
+
+TEST(Candidates, AreTakenByFailuresThenName) {
+  CandidatesOf of(a_slice("x"), lettered_pools(4), {},
+                  {{{kGkePool, "pool-a"}, 3}, {{kGkePool, "pool-c"}, 2}, {{kRow, "pool-b"}, 9}});
+  EXPECT_THAT(of.take_all(), ElementsAre("pool-b", "pool-d", "pool-c", "pool-a"));
+  EXPECT_EQ(of.candidates.take_free(), "");
+}
+
+TEST(Candidates, ThatEndAreNotFreeSoonIfASliceWithAnotherKeyStartsThere) {
+  CandidatesOf of(a_row_slice("x"), numbered_rows(1, 2),
+                  a_slice("w").runs_in("pool-11").terminating(0).terminating(1).pods());
+  EXPECT_THAT(of.candidates.ending(), ElementsAre("row-1"));
+  of.inventory.occupy(kGkePool, "pool-12", "default/small");
+  EXPECT_THAT(of.candidates.ending(), IsEmpty());
+}
+
+TEST(Candidates, WithScoutsAreTakenLast) {
+  CandidatesOf of(a_slice("x"), lettered_pools(3), {}, {{{kGkePool, "pool-c"}, 8}}, {"pool-a-1", "no-such-node"});
+  EXPECT_THAT(of.take_all(), ElementsAre("pool-b", "pool-c", "pool-a"));
+}
+
+TEST(Candidates, StartWithThePreferredOneAndKeepTheOrderOfTheOthers) {
+  CandidatesOf of(a_slice("x"), lettered_pools(4));
+  EXPECT_EQ(of.candidates.take_free("pool-c"), "pool-c");
+  EXPECT_THAT(of.take_all(), ElementsAre("pool-a", "pool-b", "pool-d"));
+}
+
+TEST(Candidates, IgnoreAPreferenceForADomainThatIsNotFree) {
+  CandidatesOf of(a_slice("x"), lettered_pools(3), a_slice("old").runs_in("pool-c").pods());
+  EXPECT_EQ(of.candidates.take_free("pool-c"), "pool-a");
+  EXPECT_EQ(of.candidates.take_free("no-such-pool"), "pool-b");
+  EXPECT_EQ(of.candidates.take_free("pool-c"), "");
+}
+
+TEST(Candidates, AreSkippedOnceOthersUseThem) {
+  CandidatesOf of(a_slice("x"), lettered_pools(2));
+  EXPECT_EQ(of.candidates.usable(), 2U);
+  of.inventory.occupy(kGkePool, "pool-a", "default/job (y)");
+  EXPECT_THAT(of.take_all(), ElementsAre("pool-b"));
+}
+
+TEST(Candidates, ThatArePutBackAreTakenNext) {
+  CandidatesOf of(a_slice("x"), lettered_pools(3));
+  const std::string first = of.candidates.take_free();
+  const std::string second = of.candidates.take_free();
+  of.candidates.put_back(second);
+  of.candidates.put_back(first);
+  EXPECT_THAT(of.take_all(), ElementsAre("pool-a", "pool-b", "pool-c"));
+}
+
+TEST(Candidates, CountUsableDomainsOnce) {
+  CandidatesOf of(
+      a_slice("x"),
+      nodes_of({a_pool("pool-a"), a_pool("pool-b"), a_pool("pool-c").node(0, not_ready), a_pool("pool-d").size(3),
+                a_pool("pool-e").each([](NodeView& node) { node.labels.erase(std::string(kGkePool)); })}),
+      a_slice("old").runs_in("pool-b").pods());
+  EXPECT_EQ(of.candidates.usable(), 2U) << "one is free, one occupied";
+  EXPECT_THAT(of.take_all(), ElementsAre("pool-a"));
+  EXPECT_EQ(of.candidates.usable(), 2U);
+  EXPECT_THAT(of.candidates.occupied(), ElementsAre("pool-b"));
+}
+
+TEST(OccupiedCandidates, AreTakenByTheirNumberOfFreeNodes) {
+  CandidatesOf of(
+      a_row_slice("x"), numbered_rows(3, 2),
+      pods_of({a_slice("a").runs_in("pool-11"), a_slice("b").runs_in("pool-12"), a_slice("c").runs_in("pool-21"),
+               a_slice("d").runs_in("pool-31"), a_slice("e").runs_in("pool-32")}));
+  EXPECT_THAT(of.take_all(), IsEmpty());
+  EXPECT_EQ(of.candidates.take_occupied(), "row-2");
+  EXPECT_THAT(of.candidates.occupied(), UnorderedElementsAre("row-1", "row-3"));
+  of.candidates.remove_occupied("row-1");
+  EXPECT_EQ(of.candidates.take_occupied(), "row-3");
+  EXPECT_EQ(of.candidates.take_occupied(), "");
+}
+
+TEST(CandidatesReason, SaysHowManyAreFreeIfSeveralAreNeeded) {
+  CandidatesOf of(a_slice("x"), lettered_pools(2), a_slice("old").in("team").runs_in("pool-b").pods());
+  EXPECT_EQ(of.candidates.explain(2, "default"),
+            "2 node pools would match, 1 free at once, 2 needed: pool-a is free; pool-b runs a workload of another "
+            "namespace");
+  EXPECT_THAT(of.candidates.explain(2, ""), HasSubstr("pool-b runs team/job (old)"));
+}
+
+TEST(CandidatesReason, IsThatOfThePodsIfTheyDifferTooMuch) {
+  SliceBuilder slice = a_slice("x").hosts(10);
+  for (int host = 0; host < 10; ++host) {
+    slice.host(host, [=](PodView& pod) { pod.scheduling.edit().node_selector["rack"] = std::to_string(host); });
+  }
+  CandidatesOf of(slice, a_pool("pool-a").size(10).nodes());
+  EXPECT_THAT(of.take_all(), IsEmpty());
+  EXPECT_EQ(of.candidates.usable(), 0U);
+  EXPECT_EQ(of.candidates.explain(1, ""),
+            "its pods have more than 8 different node selectors, affinities, tolerations or numbers of chips");
+}
+
+}  // namespace
+}  // namespace tpuslice::slice
