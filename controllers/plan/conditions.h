@@ -17,10 +17,6 @@ inline constexpr std::string_view kAccepted = "tpuslice.dev/Accepted";
 /// of a RayCluster.
 inline constexpr std::string_view kChildrenReady = "tpuslice.dev/ChildrenReady";
 
-/// The children of the object exist, and no object of another owner has the name of one. The kinds have reasons of
-/// their own.
-inline constexpr std::string_view kChildrenReady = "tpuslice.dev/ChildrenReady";
-
 /// Sets the condition `type`: False with reason and message of `problem`; without a problem True, with the name behind
 /// the slash as reason, and `message`. Returns whether status or message changed.
 bool set_own_condition(Json& conditions, std::string_view type, const Problem& problem, std::string_view message,

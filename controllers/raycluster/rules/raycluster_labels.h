@@ -82,7 +82,7 @@ inline constexpr int kAgentPort = 52365;
 
 /// Ours: True while all services exist, are owned by the cluster, and have not drifted.
 ///
-/// Reasons: ServicesReady; ServicesPending, ServiceConflict, FailedService, NotAccepted.
+/// Reasons: ServicesReady; ServicesPending, ServiceConflict, ServeServiceConflict, FailedService, NotAccepted.
 inline constexpr std::string_view kServicesReady = "tpuslice.dev/ServicesReady";
 /// Reason of kServicesReady, and of plan::kChildrenReady of a RayService: a service of another owner has one of our
 /// names.
@@ -100,14 +100,6 @@ inline constexpr std::string_view kFailedAdoptPods = "FailedAdoptPods";
 inline constexpr std::string_view kFailedService = "FailedService";
 /// Ours: the Secret with the cluster's token could not be created.
 inline constexpr std::string_view kFailedSecret = "FailedSecret";
-
-/// Ours: condition, True while all services exist, are owned by the cluster, and have not drifted.
-///
-/// Reasons: ServicesReady; ServicesPending, ServiceConflict, ServeServiceConflict, FailedService, NotAccepted.
-inline constexpr std::string_view kServicesReady = "tpuslice.dev/ServicesReady";
-/// Reason of that condition, and of a RayService's plan::kChildrenReady: a service of another owner has one of our
-/// names.
-inline constexpr std::string_view kServiceConflict = "ServiceConflict";
 
 inline constexpr ResourceType kRayClusters{"ray.io", "v1", "RayCluster", "rayclusters"};
 
