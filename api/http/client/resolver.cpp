@@ -69,12 +69,12 @@ std::shared_ptr<Resolver::Lookup> Resolver::find_or_start(const Target& target) 
 }
 
 Result<Addresses> resolve(const std::string& host, std::uint16_t port, Instant until, const std::stop_token& stop) {
-  static const Resolver shared(
+  static const Resolver kShared(
       [](const std::string& name, std::uint16_t of_port) {
         return ask_system(name, of_port, AI_ADDRCONFIG | AI_NUMERICSERV);
       },
       kMaxLookups);
-  return shared.resolve(host, port, until, stop);
+  return kShared.resolve(host, port, until, stop);
 }
 
 }  // namespace tpuslice::http
