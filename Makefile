@@ -4,7 +4,7 @@ JOBS   ?= 2
 BUILD  := build/$(PRESET)
 
 .DEFAULT_GOAL := help
-.PHONY: help api-docs attacks deps build controlplane conformance test test-quick check check-alerts check-bench check-format check-locks check-includes check-tidy demo format golden helm histories manifests asan tsan fuzz mutants rotation bench bench-admission bench-healing bench-placement bench-scale bench-scheduling image clean
+.PHONY: help api-docs attacks deps build controlplane conformance test test-quick check check-alerts check-bench check-format check-locks check-includes check-tidy demo format golden helm histories manifests nodes asan tsan fuzz mutants rotation bench bench-admission bench-healing bench-placement bench-scale bench-scheduling image clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -21,6 +21,10 @@ controlplane: ## Build etcd, the Kubernetes control plane, kwok, Kueue and Helm,
 	@tests/kueue/build.sh
 	@tests/helm/build.sh
 	@tests/upgrade/build.sh
+
+NODES ?= 6
+nodes: deps ## Run a cluster of NODES (6) with real kubelets until it is interrupted; see tests/nodes/README.md
+	@tests/nodes/up.sh $(NODES) $(ARGS)
 
 conformance: deps controlplane ## Replay the exchanges of tests/conformance on a real and on the simulated API server
 	@[ -f build/dev/build.ninja ] || cmake --preset dev
