@@ -30,17 +30,16 @@ cover() {
   mount --bind "$copy" "$1"
 }
 
-# The size that the kubelet reports.
+# The size that the kubelet reports: the machine's CPUs as those of so many NUMA nodes that their number is right. The kubelet
+# writes their ids into cpusets, so they have to exist.
 machine() {
-  local cpu
-  mkdir -p "$directory"/machine/{cpu,node}
-  for ((cpu = 0; cpu < CPUS; ++cpu)); do
-    mkdir -p "$directory/machine/cpu/cpu$cpu/topology"
-    echo "$cpu" >"$directory/machine/cpu/cpu$cpu/topology/core_id"
-    echo 0 >"$directory/machine/cpu/cpu$cpu/topology/physical_package_id"
+  local group groups=$((CPUS / $(nproc)))
+  [ "$groups" -gt 0 ] || groups=1
+  for ((group = 0; group < groups; ++group)); do
+    mkdir -p "$directory/machine/node/node$group"
+    ln -sfn -t "$directory/machine/node/node$group" /sys/devices/system/cpu/cpu[0-9]*
+    echo "Node $group MemTotal: $((MEMORY_KIB / groups)) kB" >"$directory/machine/node/node$group/meminfo"
   done
-  echo "0-$((CPUS - 1))" | tee "$directory"/machine/cpu/{online,possible,present} >/dev/null
-  mount --bind "$directory/machine/cpu" /sys/devices/system/cpu
   mount --bind "$directory/machine/node" /sys/devices/system/node
   cover /proc/meminfo "$(sed "s/^\(MemTotal\|MemFree\|MemAvailable\): .*/\1: $MEMORY_KIB kB/" /proc/meminfo)"
   # The kubelet sets these, for the whole machine.
@@ -72,7 +71,7 @@ images() {
     flock --shared 9
     cd "$IMAGES"
     cp -r --parents io.containerd.metadata.v1.bolt io.containerd.snapshotter.v1.overlayfs/metadata.db /var/lib/containerd
-    cp -r --parents --symbolic-link "$IMAGES/io.containerd.content.v1.content" /var/lib/containerd
+    cp -r --symbolic-link "$IMAGES/io.containerd.content.v1.content" /var/lib/containerd/
     mkdir /var/lib/containerd/io.containerd.snapshotter.v1.overlayfs/snapshots
     ln -s "$IMAGES"/io.containerd.snapshotter.v1.overlayfs/snapshots/* \
       /var/lib/containerd/io.containerd.snapshotter.v1.overlayfs/snapshots/

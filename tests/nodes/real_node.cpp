@@ -134,6 +134,7 @@ Status RealNode::import_image(const std::string& archive) {
 }
 
 Result<std::string> RealNode::run(const std::string& command) {
+  if (!process_) return Error::unavailable("{}: was killed", name());
   return run_command(fmt::format("nsenter --target {} --mount --net --uts sh -c {}", process_->pid(), quoted(command)));
 }
 

@@ -46,8 +46,8 @@ archive() {
   tar -C "$temporary/root" --numeric-owner -cf "$out/layer.tar" .
   diff_id=sha256:$(sha256sum <"$out/layer.tar" | cut -d ' ' -f 1)
   jq -cn --arg architecture "$(dpkg --print-architecture)" --arg diff_id "$diff_id" --arg name "$1" '{
-    $architecture, os: "linux", rootfs: {type: "layers", diff_ids: [$diff_id]},
-    config: {Env: ["PATH=/usr/local/bin:/usr/bin:/bin"]} + (if $name == "pause" then {Entrypoint: ["/pause"]} else {} end)
+    architecture: $architecture, os: "linux", rootfs: {type: "layers", diff_ids: [$diff_id]},
+    config: ({Env: ["PATH=/usr/local/bin:/usr/bin:/bin"]} + (if $name == "pause" then {Entrypoint: ["/pause"]} else {} end))
   }' >"$out/config.json"
   jq -cn --arg tag "localhost/$1:1" '[{Config: "config.json", RepoTags: [$tag], Layers: ["layer.tar"]}]' >"$out/manifest.json"
   tar -C "$out" -cf - manifest.json config.json layer.tar
