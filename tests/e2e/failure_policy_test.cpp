@@ -108,9 +108,12 @@ TEST_F(FailurePolicy, AdmitsPodsUntilTheWebhookHasServedAndRefusesThemWhenItIsGo
   const auto during = create_tpu_pod();
   ASSERT_TRUE(during.ok()) << during.error().message();
   EXPECT_NE(during->label(tpu::kSlice), "");
-  const auto leases = client().list(kLeases, {.namespace_name = "tpu-slice-system"});
-  ASSERT_TRUE(leases.ok());
-  EXPECT_EQ(leases->items.size(), 1U) << "the operator's own; the probe is not stored";
+  const auto leases = [&] {
+    const auto list = client().list(kLeases, {.namespace_name = "tpu-slice-system"});
+    return list ? list->items.size() : 0;
+  };
+  EXPECT_TRUE(eventually([&] { return leases() > 0; })) << "the election is not waited for at the start";
+  EXPECT_EQ(leases(), 1U) << "the operator's own; the probe is not stored";
 
   operator_->kill();
   const auto after = create_tpu_pod();

@@ -68,6 +68,11 @@ class Permissions : public ::testing::Test {
       pool.name = fmt::format("tpu-{}", i);
       options.pools.push_back(pool);
     }
+    sim::NodePool single = pool;
+    single.name = "tpu-single-host";
+    single.topology = "2x2";
+    single.hosts = 1;
+    options.pools.push_back(single);
     sim::NodePool cpu;
     cpu.name = "cpu";
     cpu.hosts = 3;
@@ -235,8 +240,19 @@ spec:
         spec:
           backoffLimit: 0
           template:
-            metadata: {annotations: {sim.tpuslice.dev/fail-after: 1s}}
+            metadata: {annotations: {sim.tpuslice.dev/fail-after: 5s}}
             spec: {restartPolicy: Never, containers: [{name: main, image: example}]}
+    - name: slice
+      template:
+        spec:
+          template:
+            metadata: {annotations: {tpuslice.dev/teardown-grace-period-seconds: "1"}}
+            spec:
+              restartPolicy: Never
+              nodeSelector:
+                cloud.google.com/gke-tpu-accelerator: tpu-v6e-slice
+                cloud.google.com/gke-tpu-topology: 2x2
+              containers: [{name: main, image: example, resources: {limits: {google.com/tpu: 4}}}]
 )";
 
 TEST_F(Permissions, EachControllerUsesThoseOfItsFile) {
