@@ -4,7 +4,7 @@ JOBS   ?= 2
 BUILD  := build/$(PRESET)
 
 .DEFAULT_GOAL := help
-.PHONY: help api-docs attacks deps build controlplane conformance test test-quick check check-alerts check-bench check-format check-locks check-includes check-tidy demo format golden helm histories manifests asan tsan fuzz mutants rotation bench bench-admission bench-healing bench-placement bench-scale bench-scheduling image clean
+.PHONY: help api-docs attacks deps build controlplane conformance test test-nodes test-quick check check-alerts check-bench check-format check-locks check-includes check-tidy demo format golden helm histories manifests nodes asan tsan fuzz mutants rotation bench bench-admission bench-healing bench-placement bench-scale bench-scheduling image clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -22,21 +22,31 @@ controlplane: ## Build etcd, the Kubernetes control plane, kwok, Kueue and Helm,
 	@tests/helm/build.sh
 	@tests/upgrade/build.sh
 
+NODES ?= 6
+nodes: deps ## Run a cluster of NODES (6) with real kubelets until it is interrupted; see tests/nodes/README.md
+	@tests/nodes/up.sh $(NODES) $(ARGS)
+
 conformance: deps controlplane ## Replay the exchanges of tests/conformance on a real and on the simulated API server
 	@[ -f build/dev/build.ninja ] || cmake --preset dev
 	@cmake --build --preset dev -j $(JOBS) --target tpu-slice-conformance
 	@build/dev/bin/tpu-slice-conformance $(ARGS)
 
-test: build ## Build and run all tests; the last line is "N passed, N failed"
+test: build ## Build and run all tests but test-nodes; the last line is "N passed, N failed"
 	@tests/controlplane/build.sh || true # without it, tests are skipped
 	@tests/kueue/build.sh || true
 	@tests/helm/build.sh || true
 	@tests/upgrade/build.sh || true
 	@tests/ray/install.sh >/dev/null || true
-	@tests/support/run_tests.sh $(BUILD)
+	@tests/support/run_tests.sh $(BUILD) -LE nodes
 
 test-quick: build ## Build and run the tests that need no control plane (6 minutes with everything built)
 	@tests/support/run_tests.sh $(BUILD) -L 'unit|golden|laws|sim'
+
+test-nodes: deps controlplane ## Build and run the tests on real kubelets; see tests/nodes/README.md
+	@tests/nodes/images/build.sh pause busybox >/dev/null
+	@[ -f build/dev/build.ninja ] || cmake --preset dev
+	@cmake --build --preset dev -j $(JOBS) --target nodes_cluster_test
+	@tests/support/run_tests.sh build/dev -L nodes
 
 demo: deps ## Run the MaxText tutorial's RayCluster in a simulated TPU cluster
 	@[ -f build/dev/build.ninja ] || cmake --preset dev -DTPUSLICE_TESTS=ON

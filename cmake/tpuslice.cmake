@@ -105,12 +105,13 @@ endfunction()
 # The tests that `make asan` and `make tsan` run.
 add_custom_target(sanitized_tests)
 
-# tpuslice_test(<name> SOURCES ... DEPS ... [LABELS unit|laws|sim|...] [TIMEOUT seconds] [SHARDS n] [SLOTS n])
+# tpuslice_test(<name> SOURCES ... DEPS ... [LABELS unit|laws|sim|...] [TIMEOUT seconds] [SHARDS n] [SLOTS n] [RUNNER script])
 # One GoogleTest program, run from the source root so that tests find their data files. SHARDS splits its cases among so
 # many ctest entries, <name>_1 to <name>_n. SLOTS is the part of a core that an entry uses, in sixths: 6, the default, for a
-# program that computes; 1 for one that mostly waits. tests/support/run_tests.sh fills the slots of all cores.
+# program that computes; 1 for one that mostly waits. tests/support/run_tests.sh fills the slots of all cores. RUNNER is a
+# script that runs the program, without SHARDS; its exit status 77 skips the test.
 function(tpuslice_test name)
-  cmake_parse_arguments(ARG "" "TIMEOUT;SHARDS;SLOTS" "SOURCES;DEPS;LABELS" ${ARGN})
+  cmake_parse_arguments(ARG "" "TIMEOUT;SHARDS;SLOTS;RUNNER" "SOURCES;DEPS;LABELS" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE tpuslice_options tpuslice_pch ${ARG_DEPS} GTest::gmock GTest::gtest_main)
   if(ARG_LABELS MATCHES "laws|sim")
@@ -145,7 +146,10 @@ function(tpuslice_test name)
     endforeach()
   else()
     set(entries ${name})
-    add_test(NAME ${name} COMMAND ${name} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+    add_test(NAME ${name} COMMAND ${ARG_RUNNER} $<TARGET_FILE:${name}> WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+  endif()
+  if(ARG_RUNNER)
+    set_tests_properties(${name} PROPERTIES SKIP_RETURN_CODE 77)
   endif()
   # Entries that wait start first; entries that compute run in the slots that they leave.
   math(EXPR cost "1000 / ${ARG_SLOTS}")

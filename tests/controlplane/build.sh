@@ -1,12 +1,15 @@
 #!/usr/bin/env bash
 # build.sh: builds the programs of the control plane, once, into a cache outside the source tree; `make controlplane`.
 #
+#   build.sh [PROGRAM...]        builds these commands of Kubernetes instead
+#
 #   TPUSLICE_CONTROLPLANE_CACHE  the cache; default: $XDG_CACHE_HOME/tpu-slice-operator or ~/.cache/tpu-slice-operator
 #   KUBEBUILDER_ASSETS           a directory with programs to use instead of building them
 #
 # assets.sh prints their paths. Programs of other versions stay in the cache, since another checkout may use them.
 set -euo pipefail
 source "$(dirname "$0")/versions.sh"
+[ $# -eq 0 ] || programs=("$@")
 
 die() { echo "control plane: $*" >&2; exit 1; }
 

@@ -86,7 +86,7 @@ Status ControlPlane::prepare_dir() {
     }
   }
   created_dir_ = true;
-  ASSIGN_OR_RETURN(ClusterCertificates certificates, ClusterCertificates::create(dir()));
+  ASSIGN_OR_RETURN(ClusterCertificates certificates, ClusterCertificates::create(dir(), options_.address));
   certificates_ = std::make_unique<ClusterCertificates>(std::move(certificates));
   ASSIGN_OR_RETURN(const std::string stages, assemble_stages(control_plane_sources() + "/stages"));
   return write_private_file(dir() + "/stages.yaml", stages);

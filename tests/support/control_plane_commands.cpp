@@ -109,9 +109,9 @@ std::vector<std::string> apiserver_arguments(const ControlPlaneOptions& options,
       // If another control plane took our port of etcd, its data is separate from ours.
       "--etcd-prefix=/registry" + dir,
       fmt::format("--secure-port={}", ports.apiserver),
-      "--bind-address=127.0.0.1",
-      "--advertise-address=127.0.0.1",
-      "--endpoint-reconciler-type=none",
+      std::string("--bind-address=") + (options.real_kubelets() ? "0.0.0.0" : "127.0.0.1"),
+      "--advertise-address=" + options.address,
+      std::string("--endpoint-reconciler-type=") + (options.real_kubelets() ? "lease" : "none"),
       "--tls-cert-file=" + dir + "/apiserver.crt",
       "--tls-private-key-file=" + dir + "/apiserver.key",
       "--client-ca-file=" + dir + "/ca.crt",
@@ -125,8 +125,13 @@ std::vector<std::string> apiserver_arguments(const ControlPlaneOptions& options,
       "--allow-privileged=true",
       fmt::format("--enable-priority-and-fairness={}", options.priority_and_fairness),
   };
-  // Without controllers the taint of a new node would not be removed; without kwok the node would not become Ready.
-  if (!options.controllers || !options.kwok) {
+  if (options.real_kubelets()) {
+    // The API server reaches kubelets and webhooks without DNS and kube-proxy.
+    arguments.emplace_back("--kubelet-preferred-address-types=InternalIP");
+    arguments.emplace_back("--enable-aggregator-routing=true");
+  }
+  // Without controllers the taint of a new node would not be removed; without kubelets the node would not become Ready.
+  if (!options.controllers || (!options.kwok && !options.real_kubelets())) {
     arguments.emplace_back("--disable-admission-plugins=TaintNodesByCondition" +
                            std::string(options.controllers ? "" : ",ServiceAccount"));
   }
@@ -136,8 +141,8 @@ std::vector<std::string> apiserver_arguments(const ControlPlaneOptions& options,
 std::vector<std::string> controller_arguments(const ControlPlaneOptions& options, const std::string& dir) {
   return with_flags(
       {"--kubeconfig=" + dir + "/kube-controller-manager.kubeconfig", "--leader-elect=false", "--secure-port=0",
-       // Without kwok the leases of nodes are not renewed.
-       std::string("--controllers=*") + (options.kwok ? "" : ",-node-lifecycle-controller"),
+       // Without kubelets the leases of nodes are not renewed.
+       std::string("--controllers=*") + (options.kwok || options.real_kubelets() ? "" : ",-node-lifecycle-controller"),
        "--service-account-private-key-file=" + dir + "/sa.key", "--root-ca-file=" + dir + "/ca.crt",
        "--cluster-signing-cert-file=" + dir + "/ca.crt", "--cluster-signing-key-file=" + dir + "/ca.key",
        "--concurrent-gc-syncs=20", "--node-monitor-period=500ms",

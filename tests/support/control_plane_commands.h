@@ -17,9 +17,11 @@ struct ControlPlaneOptions {
   bool controllers = true;  ///< Run kube-controller-manager. Without it: no garbage collection, no service accounts.
   bool scheduler = true;    ///< Run kube-scheduler.
   bool kwok = true;         ///< Run kwok, with the stages of tests/controlplane/stages.
-  bool priority_and_fairness = true;      ///< Of the API server.
-  int gogc = 400;                         ///< GOGC of all programs: more memory, less CPU. Go's default is 100.
-  int client_qps = 500;                   ///< Of controllers and scheduler; their defaults are 20 and 50.
+  std::string address = "127.0.0.1";  ///< Address of the API server for pods. Another is that of real kubelets, which
+                                      ///< replace kwok; see tests/nodes.
+  bool priority_and_fairness = true;  ///< Of the API server.
+  int gogc = 400;                     ///< GOGC of all programs: more memory, less CPU. Go's default is 100.
+  int client_qps = 500;               ///< Of controllers and scheduler; their defaults are 20 and 50.
   std::vector<sim::NodePool> pools = {};  ///< Their nodes are created at the start.
   std::vector<std::string> crds = {};     ///< YAML files, applied before the controllers start: the garbage collector
                                           ///< discovers new kinds only every 30 seconds.
@@ -30,6 +32,8 @@ struct ControlPlaneOptions {
   std::vector<std::string> apiserver_flags = {};
   std::vector<std::string> controller_flags = {};
   std::vector<std::string> scheduler_flags = {};
+
+  [[nodiscard]] bool real_kubelets() const { return address != "127.0.0.1"; }
 };
 
 /// Program to path, as found by tests/controlplane/assets.sh. Errors: NotFound with one line that names what is

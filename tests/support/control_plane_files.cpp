@@ -70,7 +70,7 @@ std::string last_lines(const std::string& path, int count) {
   return out;
 }
 
-Result<ClusterCertificates> ClusterCertificates::create(const std::string& directory) {
+Result<ClusterCertificates> ClusterCertificates::create(const std::string& directory, const std::string& address) {
   const http::Validity validity = ten_years();
   ASSIGN_OR_RETURN(http::Identity authority, http::make_certificate_authority("test-control-plane", validity));
   ASSIGN_OR_RETURN(
@@ -79,7 +79,7 @@ Result<ClusterCertificates> ClusterCertificates::create(const std::string& direc
                               {.common_name = "kube-apiserver",
                                .dns_names = {"localhost", "kubernetes", "kubernetes.default", "kubernetes.default.svc",
                                              "kubernetes.default.svc.cluster.local"},
-                               .ip_addresses = {"127.0.0.1", std::string(kServiceAddress)}},
+                               .ip_addresses = {"127.0.0.1", address, std::string(kServiceAddress)}},
                               validity));
   // Only the key pair matters; the API server reads the public key from the certificate.
   ASSIGN_OR_RETURN(const http::Identity tokens,

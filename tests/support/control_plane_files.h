@@ -22,11 +22,11 @@ inline constexpr std::string_view kServiceAddress = "10.96.0.1";
 
 /// One authority for servers and clients, kept in `directory`:
 ///   ca.crt ca.key                the authority
-///   apiserver.crt apiserver.key  for 127.0.0.1, localhost and the names of the service `kubernetes`
+///   apiserver.crt apiserver.key  for 127.0.0.1, `address`, localhost and the names of the service `kubernetes`
 ///   sa.crt sa.key                signs the tokens of service accounts
 class ClusterCertificates {
  public:
-  static Result<ClusterCertificates> create(const std::string& directory);
+  static Result<ClusterCertificates> create(const std::string& directory, const std::string& address = "127.0.0.1");
 
   [[nodiscard]] const std::string& authority() const { return authority_.certificate_chain; }
   /// A client certificate of `user`.

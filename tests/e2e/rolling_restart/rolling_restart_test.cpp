@@ -13,7 +13,7 @@
 #include "api/http/tls/tls_credentials.h"
 #include "api/types/yaml.h"
 #include "tests/e2e/admission_load.h"
-#include "tests/e2e/rolling_restart/load_balancer.h"
+#include "tests/support/load_balancer.h"
 #include "tests/support/eventually.h"
 #include "tests/support/operator_process.h"
 #include "webhook/certificates.h"

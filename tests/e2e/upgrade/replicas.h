@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/e2e/rolling_restart/load_balancer.h"
+#include "tests/support/load_balancer.h"
 #include "tests/support/operator_process.h"
 
 namespace tpuslice::testing {

@@ -14,8 +14,8 @@ namespace tpuslice::testing {
 /// A connection stays on its port until one of both sides closes it, also when the port is no longer a backend.
 class LoadBalancer {
  public:
-  /// Errors: Unavailable.
-  static Result<std::unique_ptr<LoadBalancer>> start();
+  /// Listens on 127.0.0.1 of a network namespace, given by an open file; -1 is ours. Errors: Unavailable.
+  static Result<std::unique_ptr<LoadBalancer>> start(int network = -1);
   ~LoadBalancer();
   LoadBalancer(const LoadBalancer&) = delete;
   LoadBalancer& operator=(const LoadBalancer&) = delete;
@@ -28,6 +28,7 @@ class LoadBalancer {
   struct Connection;
 
   LoadBalancer() = default;
+  Status listen_in(int network);
   void accept(const std::stop_token& stop);
   [[nodiscard]] int next_backend() TPUSLICE_EXCLUDES(mutex_);
 

@@ -1,8 +1,9 @@
-#include "tests/e2e/rolling_restart/load_balancer.h"
+#include "tests/support/load_balancer.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <poll.h>
+#include <sched.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -68,19 +69,30 @@ struct LoadBalancer::Connection {
   std::jthread thread;
 };
 
-Result<std::unique_ptr<LoadBalancer>> LoadBalancer::start() {
+Result<std::unique_ptr<LoadBalancer>> LoadBalancer::start(int network) {
   std::unique_ptr<LoadBalancer> out(new LoadBalancer());
-  out->listener_ = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  Status status;
+  // A socket stays in the namespace of the thread that makes it.
+  std::thread([&] { status = out->listen_in(network); }).join();
+  if (!status) return status.error();
+  out->acceptor_ = std::jthread([self = out.get()](const std::stop_token& stop) { self->accept(stop); });
+  return out;
+}
+
+Status LoadBalancer::listen_in(int network) {
+  if (network >= 0 && setns(network, CLONE_NEWNET) != 0) {
+    return Error::unavailable("load balancer: network namespace: {}", std::strerror(errno));
+  }
+  listener_ = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   sockaddr_in address = loopback(0);
   socklen_t length = sizeof address;
   auto* const generic = reinterpret_cast<sockaddr*>(&address);  // NOLINT
-  if (bind(out->listener_, generic, length) != 0 || listen(out->listener_, SOMAXCONN) != 0 ||
-      getsockname(out->listener_, generic, &length) != 0) {
+  if (bind(listener_, generic, length) != 0 || listen(listener_, SOMAXCONN) != 0 ||
+      getsockname(listener_, generic, &length) != 0) {
     return Error::unavailable("load balancer: {}", std::strerror(errno));
   }
-  out->port_ = ntohs(address.sin_port);
-  out->acceptor_ = std::jthread([self = out.get()](const std::stop_token& stop) { self->accept(stop); });
-  return out;
+  port_ = ntohs(address.sin_port);
+  return {};
 }
 
 LoadBalancer::~LoadBalancer() {
