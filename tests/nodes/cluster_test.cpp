@@ -5,9 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "api/base/file.h"
 #include "api/base/strings.h"
-#include "tests/nodes/node_cluster.h"
+#include "tests/nodes/installed_cluster.h"
 #include "tests/support/eventually.h"
 #include "tpu/device_env.h"
 
@@ -55,50 +54,9 @@ std::vector<sim::NodePool> pools() {
   return {tpu, {.name = "cpu"}};
 }
 
-/// One cluster with the operator for all tests of the program.
-class Cluster : public ::testing::Test {
+class Cluster : public InstalledCluster {
  protected:
-  static void SetUpTestSuite() {
-    cluster_ = NodeCluster::start({.pools = pools()});
-    if (!cluster_.ok()) return;
-    fmt::print("the nodes are ready after {:.1f} s\n",
-               std::chrono::duration<double>((*cluster_)->start_time()).count());
-    const auto archive = output_of(fmt::format("tests/nodes/operator_image.sh '{}'", TPUSLICE_OPERATOR_PROGRAM));
-    ASSERT_TRUE(archive.ok()) << archive.error().message();
-    const std::string path = archive->substr(archive->rfind('\n') + 1);
-    const Status imported = (*cluster_)->node("cpu-0").import_image(path);
-    ASSERT_TRUE(imported.ok()) << imported.error().message();
-    kubectl("apply --server-side -f deploy/install.yaml");
-    kubectl("-n tpu-slice-system rollout status deployment/tpu-slice-operator --timeout=120s");
-  }
-  static void TearDownTestSuite() {
-    if (cluster_.ok() && ::testing::UnitTest::GetInstance()->current_test_suite()->Failed()) (*cluster_)->keep_dir();
-    cluster_ = Error::not_found("ended");
-  }
-  void SetUp() override {
-    if (!cluster_ && cluster_.error().code() == ErrorCode::kNotFound) GTEST_SKIP() << cluster_.error().message();
-    ASSERT_TRUE(cluster_.ok()) << cluster_.error().message();
-  }
-
-  static Result<std::string> try_kubectl(const std::string& arguments) {
-    return output_of(fmt::format("kubectl --kubeconfig {} {}", (*cluster_)->kubeconfig(), arguments));
-  }
-  /// Expects that it succeeds.
-  static std::string kubectl(const std::string& arguments) {
-    const auto output = try_kubectl(arguments);
-    EXPECT_TRUE(output.ok()) << "kubectl " << arguments << ": " << output.error().message();
-    return output.ok() ? *output : "";
-  }
-  static void apply(const std::string& manifest) {
-    const std::string path = cluster().plane().dir() + "/manifest.yaml";
-    EXPECT_TRUE(write_private_file(path, manifest).ok());
-    kubectl("apply -f " + path);
-  }
-
-  static NodeCluster& cluster() { return **cluster_; }
-
- private:
-  static inline Result<std::unique_ptr<NodeCluster>> cluster_ = Error::not_found("not started");
+  static void SetUpTestSuite() { start({.pools = pools()}); }
 };
 
 /// The lines NAME=VALUE of a text.
@@ -123,12 +81,10 @@ TEST_F(Cluster, GivesTheContainersOfASliceTheirEnvironment) {
       {.accelerator = "tpu-v6e-slice", .topology = kTopology, .node_chips = kChips, .container_chips = kChips});
   ASSERT_TRUE(device.ok()) << device.error().message();
   for (int host = 0; host < kHosts; ++host) {
-    EXPECT_TRUE(eventually([&] {
+    expect_soon(fmt::format("host {} has found all host names", host), [&] {
       const auto log = log_of(host);
       return log.ok() && log->find("all found") != std::string::npos;
-    })) << "host "
-        << host << ":\n"
-        << log_of(host).value_or("") << kubectl("get pods -o wide") << kubectl("get events");
+    });
     const Variables seen = variables_in(log_of(host).value_or(""));
     EXPECT_THAT(seen, Contains(Pair("TPU_WORKER_ID", std::to_string(host))));
     EXPECT_THAT(seen, Contains(Pair("TPU_WORKER_HOSTNAMES", "train-slice-0-0.train,train-slice-0-1.train")));

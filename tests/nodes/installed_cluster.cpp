@@ -1,0 +1,63 @@
+#include "tests/nodes/installed_cluster.h"
+
+#include <fmt/format.h>
+
+#include "api/base/file.h"
+#include "tests/support/eventually.h"
+
+namespace tpuslice::testing {
+
+void InstalledCluster::start(NodeClusterOptions options, const std::string& install_command) {
+  cluster_ = NodeCluster::start(std::move(options));
+  if (!cluster_.ok()) return;
+  fmt::print("the nodes are ready after {:.1f} s\n", std::chrono::duration<double>(cluster().start_time()).count());
+  install(install_command);
+}
+
+void InstalledCluster::install(const std::string& command) {
+  const auto archive = output_of(fmt::format("tests/nodes/operator_image.sh '{}'", TPUSLICE_OPERATOR_PROGRAM));
+  ASSERT_TRUE(archive.ok()) << archive.error().message();
+  const std::string path = archive->substr(archive->rfind('\n') + 1);
+  for (const auto& [name, node] : cluster().nodes()) {
+    if (!name.starts_with("cpu-")) continue;
+    const Status imported = node->import_image(path);
+    ASSERT_TRUE(imported.ok()) << name << ": " << imported.error().message();
+  }
+  kubectl(command);
+  kubectl("-n tpu-slice-system rollout status deployment/tpu-slice-operator --timeout=120s");
+}
+
+void InstalledCluster::TearDownTestSuite() {
+  if (cluster_.ok() && ::testing::UnitTest::GetInstance()->current_test_suite()->Failed()) cluster().keep_dir();
+  cluster_ = Error::not_found("ended");
+}
+
+void InstalledCluster::SetUp() {
+  if (!cluster_ && cluster_.error().code() == ErrorCode::kNotFound) GTEST_SKIP() << cluster_.error().message();
+  ASSERT_TRUE(cluster_.ok()) << cluster_.error().message();
+}
+
+Result<std::string> InstalledCluster::try_kubectl(const std::string& arguments) {
+  return output_of(fmt::format("kubectl --kubeconfig {} {}", cluster().kubeconfig(), arguments));
+}
+
+std::string InstalledCluster::kubectl(const std::string& arguments) {
+  const auto output = try_kubectl(arguments);
+  EXPECT_TRUE(output.ok()) << "kubectl " << arguments << ": " << output.error().message();
+  return output.ok() ? *output : "";
+}
+
+void InstalledCluster::apply(const std::string& manifest) {
+  const std::string path = cluster().plane().dir() + "/manifest.yaml";
+  EXPECT_TRUE(write_private_file(path, manifest).ok());
+  kubectl("apply --server-side -f " + path);
+}
+
+void InstalledCluster::expect_soon(const std::string& what, const std::function<bool()>& condition, Duration limit) {
+  if (eventually(condition, limit)) return;
+  ADD_FAILURE() << what << ": not within " << std::chrono::duration<double>(limit).count() << " s\n"
+                << kubectl("get pods -A -o wide") << kubectl("get events -A --sort-by=.lastTimestamp")
+                << kubectl("-n tpu-slice-system logs deployment/tpu-slice-operator --all-pods --tail=30");
+}
+
+}  // namespace tpuslice::testing
