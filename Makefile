@@ -4,7 +4,7 @@ JOBS   ?= 2
 BUILD  := build/$(PRESET)
 
 .DEFAULT_GOAL := help
-.PHONY: help api-docs attacks deps build controlplane conformance test test-nodes test-quick check check-alerts check-bench check-format check-locks check-includes check-tidy demo format golden helm histories manifests nodes asan tsan fuzz mutants rotation bench bench-admission bench-healing bench-placement bench-scale bench-scheduling image clean
+.PHONY: help api-docs attacks deps build controlplane conformance test test-all test-nodes test-rest check check-alerts check-bench check-format check-locks check-includes check-tidy demo format golden helm histories manifests nodes asan tsan fuzz mutants rotation bench bench-admission bench-healing bench-placement bench-scale bench-scheduling image clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -31,16 +31,25 @@ conformance: deps controlplane ## Replay the exchanges of tests/conformance on a
 	@cmake --build --preset dev -j $(JOBS) --target tpu-slice-conformance
 	@build/dev/bin/tpu-slice-conformance $(ARGS)
 
-test: build ## Build and run all tests but test-nodes; the last line is "N passed, N failed"
+# Labels of the tests of `make test`.
+FIRST := unit|golden|laws|sim|kinds
+test: deps ## Build and run unit, golden, law and simulation tests, and a scenario of each kind on a real control plane
+	@[ -f $(BUILD)/build.ninja ] || cmake --preset $(PRESET)
+	@cmake --build --preset $(PRESET) -j $(JOBS) --target first_tests
 	@tests/controlplane/build.sh || true # without it, tests are skipped
+	@tests/support/run_tests.sh $(BUILD) -L '$(FIRST)'
+
+test-all: deps ## The same, then all other tests, those on real kubelets included
+	@tests/support/test_all.sh
+
+test-rest: build
+	@tests/controlplane/build.sh || true
 	@tests/kueue/build.sh || true
 	@tests/helm/build.sh || true
 	@tests/upgrade/build.sh || true
 	@tests/ray/install.sh >/dev/null || true
-	@tests/support/run_tests.sh $(BUILD) -LE nodes
-
-test-quick: build ## Build and run the tests that need no control plane (6 minutes with everything built)
-	@tests/support/run_tests.sh $(BUILD) -L 'unit|golden|laws|sim'
+	@tests/nodes/images/build.sh pause busybox >/dev/null || true
+	@tests/support/run_tests.sh $(BUILD) -LE '$(FIRST)'
 
 test-nodes: deps controlplane ## Build and run the tests on real kubelets; see tests/nodes/README.md
 	@tests/nodes/images/build.sh pause busybox >/dev/null

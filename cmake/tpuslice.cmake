@@ -102,8 +102,9 @@ function(tpuslice_executable name)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
 endfunction()
 
-# The tests that `make asan` and `make tsan` run.
+# The tests that `make asan` and `make tsan` run, and the programs of `make test`.
 add_custom_target(sanitized_tests)
+add_custom_target(first_tests)
 
 # tpuslice_test(<name> SOURCES ... DEPS ... [LABELS unit|laws|sim|...] [TIMEOUT seconds] [SHARDS n] [SLOTS n] [RUNNER script])
 # One GoogleTest program, run from the source root so that tests find their data files. SHARDS splits its cases among so
@@ -125,6 +126,9 @@ function(tpuslice_test name)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
   if(ARG_LABELS MATCHES "unit|laws|sim")
     add_dependencies(sanitized_tests ${name})
+  endif()
+  if(ARG_LABELS MATCHES "unit|golden|laws|sim")
+    add_dependencies(first_tests ${name})
   endif()
   if(NOT ARG_SLOTS)
     set(ARG_SLOTS 6)

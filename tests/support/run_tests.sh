@@ -9,6 +9,8 @@
 # There are six slots for each core, and each ctest entry takes as many as its PROCESSORS property says: see SLOTS in
 # cmake/tpuslice.cmake.
 #
+# TPUSLICE_TEST_COUNTS: a file with the counts of tests that were run before. Their sum with ours is printed, and replaces them.
+#
 # GOGC: the programs of the control plane and kubectl use less CPU for garbage collection, and more memory.
 set -uo pipefail
 
@@ -72,6 +74,12 @@ done < <(outcomes)
 if [ "$skipped" -gt 0 ]; then
   missing=$(reasons | paste -sd '|' | sed 's/|/; /g')
   echo "$skipped skipped: ${missing:-see their output}"
+fi
+if [ -n "${TPUSLICE_TEST_COUNTS:-}" ]; then
+  read -r passed_before failed_before skipped_before <"$TPUSLICE_TEST_COUNTS" || passed_before=0 failed_before=0 skipped_before=0
+  [ "$passed_before" -eq 0 ] || echo "$passed passed, $failed failed, and before that $passed_before and $failed_before; together:"
+  passed=$((passed + passed_before)) failed=$((failed + failed_before)) skipped=$((skipped + skipped_before))
+  echo "$passed $failed $skipped" >"$TPUSLICE_TEST_COUNTS"
 fi
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ] && [ "$passed" -gt 0 ] && { [ "$skipped" -eq 0 ] || [ "${TPUSLICE_SKIPPED:-}" != fail ]; }
