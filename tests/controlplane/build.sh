@@ -54,12 +54,16 @@ if ! "$go" list -deps tool >/dev/null 2>"$temporary/log"; then
   die "Go modules cannot be loaded: $(grep -v '^go: downloading' "$temporary/log" | tail -n 1)"
 fi
 printf '  %-24s %4d s\n' modules $((SECONDS - started))
+# One build of all, since each is linked on one core.
+begun=$SECONDS
+mapfile -t packages < <(for program in "${wanted[@]}"; do package "$program"; done)
+if ! "$go" build -trimpath -ldflags "$stamp" -o "$temporary/" "${packages[@]}" 2>"$temporary/log"; then
+  tail -n 20 "$temporary/log" >&2
+  die "${wanted[*]}: cannot be built"
+fi
+[ ! -e "$temporary/server" ] || mv "$temporary/server" "$temporary/etcd" # Go names it by its package
 for program in "${wanted[@]}"; do
-  begun=$SECONDS
-  if ! "$go" build -trimpath -ldflags "$stamp" -o "$temporary/$program" "$(package "$program")" 2>"$temporary/log"; then
-    tail -n 20 "$temporary/log" >&2
-    die "$program cannot be built"
-  fi
-  mv "$temporary/$program" "$built/$program"
-  printf '  %-24s %4d s  %4d MB\n' "$program" $((SECONDS - begun)) $(($(stat -c %s "$built/$program") / 1000000))
+  printf '  %-24s         %4d MB\n' "$program" $(($(stat -c %s "$temporary/$program") / 1000000))
+  mv "$temporary/$program" "$built/"
 done
+printf '  %-24s %4d s\n' build $((SECONDS - begun))
