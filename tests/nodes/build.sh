@@ -20,19 +20,14 @@ name=nodes
   # Download in a separate step, to distinguish network errors from build errors.
   "$go" list -deps tool ./... >/dev/null 2>"$temporary/log" || die_of_modules
   printf '  %-24s %4d s\n' modules $((SECONDS - started)) >&2
-  for program in "${!packages[@]}"; do
-    begun=$SECONDS
-    flags=(-tags no_btrfs,no_devmapper,no_zfs)
-    cgo=0
-    [ "$program" != runc ] || { flags=(-tags seccomp) cgo=1; } # without seccomp, no sandbox starts
-    if ! CGO_ENABLED=$cgo "$go" build -trimpath -ldflags "-s -w" "${flags[@]}" -o "$temporary/$program" \
-      "${packages[$program]}" 2>"$temporary/log"; then
-      tail -n 20 "$temporary/log" >&2
-      die "$program cannot be built"
-    fi
-    printf '  %-24s %4d s  %4d MB\n' "$program" $((SECONDS - begun)) \
-      $(($(stat -c %s "$temporary/$program") / 1000000)) >&2
-  done
+  begun=$SECONDS
+  build() { # build CGO TAGS PACKAGE...: one build of all, since each is linked on one core
+    CGO_ENABLED=$1 "$go" build -trimpath -ldflags "-s -w" -tags "$2" -o "$temporary/" "${@:3}" 2>"$temporary/log" ||
+      { tail -n 20 "$temporary/log" >&2; die "${*:3}: cannot be built"; }
+  }
+  build 0 no_btrfs,no_devmapper,no_zfs "${packages[@]}"
+  build 1 seccomp "$runc" # without seccomp, no sandbox starts
+  printf '  %-24s %4d s\n' build $((SECONDS - begun)) >&2
   while IFS='=' read -r program path; do
     ln -s "$path" "$temporary/$program"
   done < <("$here/../controlplane/assets.sh" "${kubernetes_programs[@]}")
