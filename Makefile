@@ -52,9 +52,9 @@ test-rest: build
 	@tests/support/run_tests.sh $(BUILD) -LE '$(FIRST)'
 
 test-nodes: deps controlplane ## Build and run the tests on real kubelets; see tests/nodes/README.md
-	@tests/nodes/images/build.sh pause busybox >/dev/null
+	@tests/nodes/images/build.sh pause busybox python-jax >/dev/null
 	@[ -f build/dev/build.ninja ] || cmake --preset dev
-	@cmake --build --preset dev -j $(JOBS) --target nodes_cluster_test
+	@cmake --build --preset dev -j $(JOBS) --target nodes_tests
 	@tests/support/run_tests.sh build/dev -L nodes
 
 demo: deps ## Run the MaxText tutorial's RayCluster in a simulated TPU cluster
