@@ -37,7 +37,7 @@ struct SliceIdentity {
   bool sets_hostname = false;  ///< Admission gives the pod its hostname and subdomain, as its controller does not.
   std::string subdomain;       ///< Headless service that gives the hosts their DNS names.
   std::string topology_key;    ///< Node label whose values are whole slices, if the workload names one.
-  std::string_view start;      ///< kFirstHostFirst, kFirstHostAlone or kHostByHost (labels.h), or empty.
+  std::string_view start;      ///< kOthersFollowHost0, kHost0IfAlone or kHostByHost (labels.h), or empty.
   /// Into the catalog; null if the pod selects no known one (LeaderWorkerSet).
   const Accelerator* accelerator = nullptr;
   std::optional<Topology> topology;           ///< Set if `accelerator` is.

@@ -53,10 +53,10 @@ inline constexpr std::string_view kMutatedByJobTemplate = "job-template";
 /// When host 0 may be placed before the others exist; absent: never.
 inline constexpr std::string_view kSliceStart = "tpuslice.dev/slice-start";
 /// At once: the controller waits until host 0 has a node before it creates the other hosts.
-inline constexpr std::string_view kFirstHostFirst = "first-host-first";
+inline constexpr std::string_view kOthersFollowHost0 = "others-follow-host-0";
 /// If no other host is created for a while: the controller may wait until host 0 runs.
-inline constexpr std::string_view kFirstHostAlone = "first-host-alone";
-/// The same as kFirstHostAlone for a controller, a StatefulSet, that may wait for each host before it creates the next.
+inline constexpr std::string_view kHost0IfAlone = "host-0-if-alone";
+/// The same as kHost0IfAlone for a controller, a StatefulSet, that may wait for each host before it creates the next.
 /// It recreates hosts that are lost.
 inline constexpr std::string_view kHostByHost = "host-by-host";
 /// Slices of one namespace with the same value start together or not at all.
@@ -84,9 +84,9 @@ inline constexpr std::array<std::string_view, 4> kScaleUpChoices = {"auto", "sco
 
 /// Ours: annotations that the slice controllers write.
 /// Annotation of a scout, of a provisioning request and of its PodTemplate: "<namespace>/<slice key>".
-inline constexpr std::string_view kScaleUpFor = "tpuslice.dev/scout-for";
+inline constexpr std::string_view kScaleUpFor = "tpuslice.dev/scale-up-for";
 /// Annotation of a provisioning request and of its PodTemplate: the accelerator.
-inline constexpr std::string_view kScaleUpAccelerator = "tpuslice.dev/scout-accelerator";
+inline constexpr std::string_view kScaleUpAccelerator = "tpuslice.dev/scale-up-accelerator";
 /// Annotation of a scout pod: the domains that its affinity excludes, separated by commas.
 inline constexpr std::string_view kScoutAvoids = "tpuslice.dev/scout-avoids";
 /// Hash of the pods that were placed together.

@@ -13,6 +13,7 @@ namespace tpuslice {
 /// A to Z and a to z.
 [[nodiscard]] constexpr bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 [[nodiscard]] constexpr bool is_letter_or_digit(char c) { return is_letter(c) || (c >= '0' && c <= '9'); }
+[[nodiscard]] constexpr bool is_lower_or_digit(char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); }
 
 /// Without spaces, tabs and line ends at both sides.
 [[nodiscard]] std::string trimmed(std::string_view text);

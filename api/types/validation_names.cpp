@@ -10,10 +10,6 @@ namespace {
 
 constexpr std::size_t kMaxShownValue = 128;  // Bytes, in messages: a value can have a megabyte.
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
-bool is_lower_or_digit(char c) { return is_lower(c) || is_digit(c); }
-
 /// One or more characters, of which the first and the last pass `ends` and all pass `ends` or are among `inner`.
 template <typename Ends>
 bool is_word(std::string_view text, Ends ends, std::string_view inner) {
@@ -72,7 +68,7 @@ ErrorMessages check_dns1123_subdomain(std::string_view value) {
 }
 
 ErrorMessages check_dns1035_label(std::string_view value) {
-  return check(value, 63, is_dns_label(value) && is_lower(value.front()), kDns1035Rule);
+  return check(value, 63, is_dns_label(value) && is_letter(value.front()), kDns1035Rule);
 }
 
 ErrorMessages check_label_key(std::string_view value) {

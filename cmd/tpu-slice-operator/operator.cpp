@@ -84,7 +84,7 @@ placement::ScaleUpOptions scale_up_options(const OperatorOptions& options, const
   result.provisioning_class = options.provisioning_class;
   result.namespace_name = namespace_name;
   result.image = options.scout_image;
-  result.max_scale_ups = static_cast<std::size_t>(options.max_scouts);
+  result.max_scale_ups = static_cast<std::size_t>(options.max_scale_ups);
   result.timeout = std::chrono::seconds(options.scale_up_timeout_seconds);
   return result;
 }

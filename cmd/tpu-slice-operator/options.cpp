@@ -197,10 +197,10 @@ const std::vector<Setting>& settings() {  // NOLINT(readability-function-size): 
        text(&O::provisioning_class)},
       {"--scout-image", "Image of scout pods, which do nothing. Default: registry.k8s.io/pause:3.10.1",
        text(&O::scout_image)},
-      {"--max-scouts",
+      {"--max-scale-ups",
        "Maximum number of scout pods, or of ProvisioningRequests, with the same node requirements; also the maximum of "
-       "one namespace. Default: 50",
-       number(&O::max_scouts, 1, 1000)},
+       "one namespace. Of one accelerator there are at most twenty times as many. Default: 50",
+       number(&O::max_scale_ups, 1, 1000)},
       {"--scale-up-timeout",
        "Seconds after which a scout pod without a node does not hold up those of other slices. Default: 900",
        number(&O::scale_up_timeout_seconds, 60, 86'400)},

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <numeric>
-#include <tuple>
 
 #include "api/types/conditions.h"
 #include "controllers/jobset/rules/jobset_labels.h"
@@ -92,16 +91,6 @@ void JobSetStatus::count_restart(const std::string& job, int index, int replicas
   if (!counted) return;
   status.counted_restarts.resize(std::max(status.counted_restarts.size(), size));
   ++status.counted_restarts[place];
-}
-
-bool only_counts_differ(const JobSetStatus& a, const JobSetStatus& b) {
-  const auto rest = [](const JobSetStatus& status) {
-    return std::tie(status.restarts, status.counted_restarts, status.terminal_state, status.conditions);
-  };
-  return rest(a) == rest(b) && std::ranges::equal(a.jobs, b.jobs, [](const auto& left, const auto& right) {
-           return left.first == right.first && left.second.restarts == right.second.restarts &&
-                  left.second.counted_restarts == right.second.counted_restarts;
-         });
 }
 
 }  // namespace tpuslice::jobset

@@ -49,7 +49,4 @@ struct JobSetStatus {
   void count_restart(const std::string& job, int index, int replicas, bool counted);
 };
 
-/// Whether the two differ at most in the numbers of ready, succeeded, failed, active and suspended Jobs.
-[[nodiscard]] bool only_counts_differ(const JobSetStatus& a, const JobSetStatus& b);
-
 }  // namespace tpuslice::jobset

@@ -263,7 +263,7 @@ plan::Plan render(const JobSetState& state, const Decisions& decisions,
   if (decisions.failure) render_failure(*decisions.failure, changes);
   const Json before = plan::status_of(state.seen.jobset);
   plan::Plan plan = plan::to_plan(std::move(changes), before, status.to_json(before, state.spec));
-  if (plan.status) plan.status->counts_only = only_counts_differ(state.status, status);
+  plan::mark_counts(plan, before, {"ready", "succeeded", "failed", "active", "suspended"});
   return plan;
 }
 

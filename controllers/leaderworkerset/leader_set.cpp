@@ -26,7 +26,7 @@ StringMap leader_annotations(const LeaderWorkerSetSpec& spec) {
   if (const std::string_view where = slice_leader(spec); !where.empty()) put(tpu::kSliceLeader, where);
   // Otherwise the slice would wait for workers, which are created only once the leader is ready.
   if (leader_has_tpus(spec.group) && workers_are_slices(spec.group) && spec.startup == StartupPolicy::kLeaderReady) {
-    put(tpu::kSliceStart, tpu::kFirstHostFirst);
+    put(tpu::kSliceStart, tpu::kOthersFollowHost0);
   }
   return annotations;
 }

@@ -26,7 +26,7 @@ struct PlacementObserved {
 };
 
 /// Releases host 0 of each slice that gets a domain, which records that the slice is placed; slice_plan.h releases the
-/// other hosts. Writes a waiting reason on host 0 of the other slices, creates and deletes scouts (scale_up.h), and
+/// other hosts. Writes a waiting reason on host 0 of the other slices, asks for nodes or stops asking (scale_up.h), and
 /// preempts slices of lower priority (preemption.h), if the options allow it.
 ///
 /// A slice whose pods could not be released when it had a domain is left out until that is tried again, so that others

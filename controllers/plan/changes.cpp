@@ -5,9 +5,29 @@
 
 #include <fmt/format.h>
 
-#include "api/types/patch.h"
-
 namespace tpuslice::plan {
+namespace {
+
+/// Whether the two are equal when objects in them have no members of these names.
+bool are_equal_without(std::initializer_list<std::string_view> names, const Json& a, const Json& b) {
+  if (a.is_array() && b.is_array()) {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                      [&](const Json& left, const Json& right) { return are_equal_without(names, left, right); });
+  }
+  if (!a.is_object() || !b.is_object()) return a == b;
+  const auto is_left_out = [&](const std::string& name) { return std::ranges::find(names, name) != names.end(); };
+  for (const auto& [name, value] : a.items()) {
+    if (is_left_out(name)) continue;
+    const auto found = b.find(name);
+    if (found == b.end() || !are_equal_without(names, value, *found)) return false;
+  }
+  for (const auto& [name, value] : b.items()) {
+    if (!is_left_out(name) && !a.contains(name)) return false;
+  }
+  return true;
+}
+
+}  // namespace
 
 ActionEvents result_events(EventText success, EventText failure, std::string_view action) {
   return {.on_success = {{EventType::kNormal, std::string(success.reason), std::string(action),
@@ -51,9 +71,7 @@ Plan to_plan(Changes changes, const Json& before, Json status, std::string statu
 
 void mark_counts(Plan& plan, const Json& before, std::initializer_list<std::string_view> fields) {
   if (!plan.status || !before.is_object()) return;
-  const Json difference = merge_diff(before, plan.status->status);
-  plan.status->counts_only = std::ranges::all_of(
-      difference.items(), [&](const auto& item) { return std::ranges::find(fields, item.key()) != fields.end(); });
+  plan.status->counts_only = are_equal_without(fields, before, plan.status->status);
 }
 
 std::string join_names(const std::vector<std::string>& names, std::size_t limit) {

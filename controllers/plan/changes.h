@@ -93,7 +93,8 @@ struct Changes {
 /// writes the status has the reason `status_reason`.
 [[nodiscard]] Plan to_plan(Changes changes, const Json& before, Json status, std::string status_reason = "status");
 
-/// Sets StatusPatch::counts_only if the plan's status differs from `before` only in these fields, which are counts.
+/// Sets StatusPatch::counts_only if the plan's status, with the objects in it, differs from `before` only in these
+/// fields, which are counts.
 void mark_counts(Plan& plan, const Json& before, std::initializer_list<std::string_view> fields);
 
 /// "a, b, c"; beyond `limit` elements "a, b and 7 more".

@@ -23,7 +23,7 @@ PodPtr choose_head(const RayClusterSpec& spec, const std::vector<PodPtr>& heads)
 bool keeps_lost_head(const RayClusterSpec& spec, const Object& cluster) {
   const auto annotation = spec.annotations.find(kDisableHeadRestart);
   return annotation != spec.annotations.end() && annotation->second == "true" &&
-         is_condition_true(array_at(cluster.json(), {"status", "conditions"}), "RayClusterProvisioned");
+         is_condition_true(array_at(cluster.json(), {"status", "conditions"}), kProvisioned);
 }
 
 HeadDecision decide_head(const RayClusterSpec& spec, const std::vector<PodPtr>& heads, bool may_create,

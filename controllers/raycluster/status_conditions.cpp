@@ -14,9 +14,6 @@
 namespace tpuslice::raycluster {
 namespace {
 
-constexpr std::string_view kHeadPodReady = "HeadPodReady";
-constexpr std::string_view kProvisioned = "RayClusterProvisioned";
-constexpr std::string_view kReplicaFailure = "ReplicaFailure";
 constexpr std::array kReplicaFailures{kFailedDeleteAllPods, kFailedDeleteHeadPod, kFailedCreateHeadPod,
                                       kFailedDeleteWorkerPod, kFailedCreateWorkerPod};
 

@@ -146,10 +146,13 @@ std::string describe_wait(const Object& cluster) {
     std::string_view type;
     std::string_view problem = "False";
   };
-  constexpr std::array kCauses{
-      Cause{plan::kAccepted},      Cause{"ReplicaFailure", "True"}, Cause{raycluster::kServicesReady},
-      Cause{plan::kChildrenReady}, Cause{plan::kSlicesPlaced},      Cause{plan::kContainersStarted},
-      Cause{"HeadPodReady"}};
+  constexpr std::array kCauses{Cause{plan::kAccepted},
+                               Cause{raycluster::kReplicaFailure, "True"},
+                               Cause{raycluster::kServicesReady},
+                               Cause{plan::kChildrenReady},
+                               Cause{plan::kSlicesPlaced},
+                               Cause{plan::kContainersStarted},
+                               Cause{raycluster::kHeadPodReady}};
   for (const Cause& cause : kCauses) {
     if (std::string message = message_of(conditions, cause.type, cause.problem); !message.empty()) {
       return fmt::format("RayCluster {}: {}", cluster.name(), message);

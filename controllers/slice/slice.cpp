@@ -60,8 +60,8 @@ void add_pod(Slice& slice, HostsByIndex& hosts, const PodPtr& pod) {
 }
 
 Start start_of(const std::string& text) {
-  if (text == tpu::kFirstHostFirst) return Start::kFirstHostFirst;
-  if (text == tpu::kFirstHostAlone) return Start::kFirstHostAlone;
+  if (text == tpu::kOthersFollowHost0) return Start::kOthersFollowHost0;
+  if (text == tpu::kHost0IfAlone) return Start::kHost0IfAlone;
   if (text == tpu::kHostByHost) return Start::kHostByHost;
   return Start::kTogether;
 }

@@ -22,10 +22,10 @@ using RemovedHosts = std::map<ObjectKey, std::map<int, std::string>>;
 
 /// When host 0 may be placed before the other hosts exist.
 enum class Start : std::uint8_t {
-  kTogether,        ///< Never.
-  kFirstHostFirst,  ///< At once: the slice's controller creates the others once host 0 has a node.
-  kFirstHostAlone,  ///< If no other host is created for a while: their controller may wait for host 0.
-  kHostByHost,      ///< Treated like kFirstHostAlone; once all hosts exist, losing one tears the slice down.
+  kTogether,           ///< Never.
+  kOthersFollowHost0,  ///< At once: the slice's controller creates the others once host 0 has a node.
+  kHost0IfAlone,       ///< If no other host is created for a while: their controller may wait for host 0.
+  kHostByHost,         ///< Treated like kHost0IfAlone; once all hosts exist, losing one tears the slice down.
 };
 
 struct Slice {

@@ -72,7 +72,7 @@ SliceState state_before_start(const Slice& slice, Timestamp now) {
   if (missing.empty()) return {SlicePhase::kReady, {}};
   const PodPtr host0 = slice.host0();
   if (host0 == nullptr || slice.start == Start::kTogether) return {SlicePhase::kForming, std::move(missing)};
-  if (slice.start == Start::kFirstHostFirst) return {SlicePhase::kReady, {}};
+  if (slice.start == Start::kOthersFollowHost0) return {SlicePhase::kReady, {}};
   const Timestamp deadline = slice.last_created() + kMissingPodsTimeout;
   if (now >= deadline) return {SlicePhase::kReady, {}};
   return {SlicePhase::kForming, std::move(missing), deadline};

@@ -29,11 +29,10 @@ struct SliceState {
   std::optional<Timestamp> changes_at = {};  ///< When the phase changes without any event.
 };
 
-/// `now` matters for Start::kFirstHostAlone and kHostByHost only.
+/// `now` matters for Start::kHost0IfAlone and kHostByHost only.
 [[nodiscard]] SliceState state_of(const Slice& slice, Timestamp now);
 
-/// The first host of a Start::kFirstHostAlone or kHostByHost, or a companion without hosts, waits this long for further
-/// pods.
+/// Host 0 with Start::kHost0IfAlone or kHostByHost, or a companion without hosts, waits this long for further pods.
 inline constexpr Duration kMissingPodsTimeout = std::chrono::seconds(10);
 
 }  // namespace tpuslice::slice

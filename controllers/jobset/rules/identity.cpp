@@ -35,7 +35,7 @@ Status set_slice(tpu::SliceIdentity& identity, const Json& pod, const std::strin
   identity.topology_key = string_at(pod, {"metadata", "annotations", kJobSetTopologyKey});
   // JobSet's webhook refuses the other pods until pod 0 has a node, unless nodes were labelled for the Job before.
   const bool has_labelled_nodes = !string_at(pod, {"metadata", "annotations", kJobSetNodeSelector}).empty();
-  if (!identity.topology_key.empty() && !has_labelled_nodes) identity.start = tpu::kFirstHostFirst;
+  if (!identity.topology_key.empty() && !has_labelled_nodes) identity.start = tpu::kOthersFollowHost0;
   if (!one_slice) return {};  // A multislice job of single hosts stays within the Job.
   identity.slice_name = job;
   identity.slice_index = job_index.value_or(0);

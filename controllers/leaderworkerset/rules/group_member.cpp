@@ -77,7 +77,8 @@ void set_member_labels(PodDraft& pod, const LwsGroup& group) {
 
 std::string_view member_start(const Json& pod, const tpu::SliceIdentity& identity) {
   if (identity.start.empty()) return {};
-  return member_annotation(pod, tpu::kSliceStart) == tpu::kFirstHostFirst ? tpu::kFirstHostFirst : tpu::kFirstHostAlone;
+  return member_annotation(pod, tpu::kSliceStart) == tpu::kOthersFollowHost0 ? tpu::kOthersFollowHost0
+                                                                             : tpu::kHost0IfAlone;
 }
 
 void set_member_placement(PodDraft& pod, const LwsGroup& group, bool in_slice, std::string_view topology_key) {

@@ -97,7 +97,7 @@ Result<std::optional<tpu::SliceIdentity>> identify_pod(const Json& pod) {
   // With exclusive topology, workers are created once their leader has a node; otherwise possibly once it is ready.
   const bool leader_is_host = identity.host_names.of(0) == group->leader;
   if (leader_is_host) {
-    identity.start = annotation_of(pod, kExclusiveTopology).empty() ? tpu::kFirstHostAlone : tpu::kFirstHostFirst;
+    identity.start = annotation_of(pod, kExclusiveTopology).empty() ? tpu::kHost0IfAlone : tpu::kOthersFollowHost0;
   }
   return tpu::MaybeIdentity(std::move(identity));
 }

@@ -15,7 +15,7 @@ namespace tpuslice::placement {
 /// The domains are looked at once, when they are first needed. Not thread-safe.
 class Candidates {
  public:
-  /// All references outlive it. `scout_nodes`: nodes with scout pods (scale_up.h), whose domains are used last, since a
+  /// All references outlive it. `scout_nodes`: nodes with scout pods (scouts.h), whose domains are used last, since a
   /// slice waits for them.
   Candidates(Inventory& inventory, NodeRequirements requirements, const DomainFailures& failures,
              const std::set<std::string>& scout_nodes)

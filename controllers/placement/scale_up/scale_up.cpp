@@ -101,7 +101,7 @@ class ScaleUpPlanner {
     if (answer == MayAsk::kNotYet && next_unsuccessful_) set_earlier(plan_.changes_at, *next_unsuccessful_);
     for (const WaitingSlice* waiting : gang) {
       plan_.notes[waiting->slice] =
-          fmt::format("; no nodes are asked for, as that takes more than --max-scouts={}", options_.max_scale_ups);
+          fmt::format("; no nodes are asked for, as that takes more than --max-scale-ups={}", options_.max_scale_ups);
     }
     return false;
   }
@@ -130,7 +130,7 @@ class ScaleUpPlanner {
 
 }  // namespace
 
-std::string scale_up_name(const ObjectKey& slice) { return "scout-" + short_hash(slice.to_string(), kHashLength); }
+std::string scale_up_name(const ObjectKey& slice) { return "scale-up-" + short_hash(slice.to_string(), kHashLength); }
 
 ObjectKey slice_of_scale_up(const std::string& annotation) {
   const std::size_t slash = annotation.find('/');

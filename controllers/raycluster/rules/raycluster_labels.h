@@ -88,6 +88,11 @@ inline constexpr std::string_view kServicesReady = "tpuslice.dev/ServicesReady";
 /// names.
 inline constexpr std::string_view kServiceConflict = "ServiceConflict";
 
+/// Upstream's conditions.
+inline constexpr std::string_view kHeadPodReady = "HeadPodReady";
+inline constexpr std::string_view kProvisioned = "RayClusterProvisioned";
+inline constexpr std::string_view kReplicaFailure = "ReplicaFailure";
+
 // Reasons of a failed action; upstream shows them in the condition ReplicaFailure.
 inline constexpr std::string_view kFailedDeleteAllPods = "FailedDeleteAllPods";
 inline constexpr std::string_view kFailedDeleteHeadPod = "FailedDeleteHeadPod";

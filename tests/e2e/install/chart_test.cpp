@@ -146,7 +146,7 @@ std::set<std::string> combinations() {
       "--set nodeSelector.pool=cpu --set 'tolerations[0].operator=Exists' --set podAnnotations.a=b --set podLabels.c=d",
       "--set serviceAccount.annotations.a=b --set 'imagePullSecrets[0].name=registry' --set image.pullPolicy=Always",
       "--set drain.enabled=true --set drain.gatePolicy=true --set config.logLevel=debug",
-      "--set config.rayCluster.headClusterIp=true --set 'config.topologyKeys={a,b}' --set config.maxScouts=3"};
+      "--set config.rayCluster.headClusterIp=true --set 'config.topologyKeys={a,b}' --set config.maxScaleUps=3"};
   const auto page = read_file("docs/install.md");
   for (const std::string& line : split(page.ok() ? *page : "", '\n')) {
     if (!trimmed(line).starts_with("helm ") || line.find("--set") == std::string::npos) continue;

@@ -43,7 +43,7 @@ Result<std::vector<std::string>> read_flags(const YamlNode& node) {
   for (const YamlNode& each : list) {
     ASSIGN_OR_RETURN(const std::string flag, each.text());
     if (!flag.starts_with("--") || flag.find('=') == std::string::npos) {
-      return each.error(fmt::format("found \"{}\", expected a flag such as --max-scouts=3", flag));
+      return each.error(fmt::format("found \"{}\", expected a flag such as --max-scale-ups=3", flag));
     }
     flags.push_back(flag);
   }

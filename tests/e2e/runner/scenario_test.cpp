@@ -115,8 +115,8 @@ TEST(Scenario, WrongTypesAreErrorsWithTheirLine) {
   EXPECT_THAT(error_of_steps("- operator: hurt\n"), HasSubstr("dir/x.yaml:4: found \"hurt\", expected one of kill"));
   EXPECT_THAT(error_of_steps("- expect: pods\n  fields: {spec: 1}\n"), HasSubstr("dir/x.yaml:5: path spec"));
   EXPECT_THAT(error_of_steps("- expect: pods -n other\n"), HasSubstr("dir/x.yaml:4: found \"pods -n other\""));
-  EXPECT_THAT(error_of("name: x\ndescription: d\noperator flags: [max-scouts]\nsteps: []\n"),
-              HasSubstr("found \"max-scouts\", expected a flag such as --max-scouts=3"));
+  EXPECT_THAT(error_of("name: x\ndescription: d\noperator flags: [max-scale-ups]\nsteps: []\n"),
+              HasSubstr("found \"max-scale-ups\", expected a flag such as --max-scale-ups=3"));
   EXPECT_THAT(error_of("name: x\ndescription: d\nsteps: []\n"), HasSubstr("dir/x.yaml:3: expected at least one step"));
   EXPECT_THAT(error_of("name: x\ndescription: d\npools: [{name: a, chips: 4}]\nsteps: []\n"),
               HasSubstr("dir/x.yaml:3: "));

@@ -208,7 +208,7 @@ constexpr const char* kQueuedProvisioning = "queued-provisioning.gke.io";
 TEST_F(ProvisionedSlices, StartWholeInThePoolsOfAnAtomicScaleUp) {
   AutoscalerOptions options;
   for (int i = 0; i < 4; ++i) options.groups.push_back(node_group(a_pool(fmt::format("atomic-{}", i))));
-  start(std::move(options), kAtomicScaleUp, {"--max-scouts=2"});
+  start(std::move(options), kAtomicScaleUp, {"--max-scale-ups=2"});
   std::size_t most = 0;
   // One after the other: a slice that gets the nodes of another one's request leaves that waiting for the request's
   // time-out.
@@ -233,7 +233,7 @@ TEST_F(ProvisionedSlices, StartWholeInThePoolsOfAnAtomicScaleUp) {
       120s);
   EXPECT_TRUE(all_run) << pools.size() << " of 3 slices run; a waits: " << waiting_reason("a");
   EXPECT_GE(most, 1U);
-  EXPECT_LE(most, 2U) << "--max-scouts";
+  EXPECT_LE(most, 2U) << "--max-scale-ups";
   expect_nothing_asked("after all slices were placed");
   EXPECT_EQ(autoscaler().counts().scale_ups, 3);
   EXPECT_EQ(op().metric("tpuslice_scale_ups_total").value_or(0), 3) << "requests";

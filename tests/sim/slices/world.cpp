@@ -208,8 +208,8 @@ void World::create(const DesiredSlice& desired, int host) {
     annotate(tpu::kSliceGang, desired.gang);
     annotate(tpu::kGangSlices, std::to_string(desired.gang_slices));
   }
-  if (desired.owner == Owner::kFollowsHostZero) annotate(tpu::kSliceStart, std::string(tpu::kFirstHostFirst));
-  if (desired.owner == Owner::kReadyLeader) annotate(tpu::kSliceStart, std::string(tpu::kFirstHostAlone));
+  if (desired.owner == Owner::kFollowsHostZero) annotate(tpu::kSliceStart, std::string(tpu::kOthersFollowHost0));
+  if (desired.owner == Owner::kReadyLeader) annotate(tpu::kSliceStart, std::string(tpu::kHost0IfAlone));
   pod.scheduling.edit().node_selector = {{std::string(tpu::kAcceleratorLabel), kAccelerator}};
   pod.scheduling.edit().gates = {std::string(tpu::kSliceGate)};
   if (desired.queued) pod.scheduling.edit().gates.insert(pod.scheduling.edit().gates.begin(), kQueueGate);

@@ -23,6 +23,8 @@ TEST(IsLetter, KnowsThoseOfAscii) {
   for (const char c : {'a', 'm', 'z', 'A', 'Z'}) EXPECT_TRUE(is_letter(c) && is_letter_or_digit(c)) << c;
   for (const char c : {'0', '5', '9'}) EXPECT_TRUE(!is_letter(c) && is_letter_or_digit(c)) << c;
   for (const char c : {'@', '[', '`', '{', '/', ':', '-', '\xe4'}) EXPECT_FALSE(is_letter_or_digit(c)) << c;
+  for (const char c : {'a', 'z', '0', '9'}) EXPECT_TRUE(is_lower_or_digit(c)) << c;
+  for (const char c : {'A', 'Z', '`', '{', '/', ':', '-', '\xe4'}) EXPECT_FALSE(is_lower_or_digit(c)) << c;
 }
 
 TEST(ParseInteger, ReadsTheWholeText) {

@@ -306,12 +306,12 @@ TEST_F(DrainTest, DoesNotRestartThePodsOfAStatefulSet) {
 }
 
 TEST_F(DrainTest, DeletesScoutsAndNoOtherPod) {
-  put(kPods, "{metadata: {name: scout-1, namespace: tpu-slice-system, annotations: {tpuslice.dev/scout-for: a/b}}}");
+  put(kPods, "{metadata: {name: one, namespace: tpu-slice-system, annotations: {tpuslice.dev/scale-up-for: a/b}}}");
   put(kPods, "{metadata: {name: other, namespace: tpu-slice-system}}");
   const Report report = run();
   EXPECT_TRUE(report.complete()) << report.to_string();
   EXPECT_THAT(report.scouts, ElementsAre(Pair("tpu-slice-system", 1U)));
-  EXPECT_FALSE(api_.find(kPods, {"tpu-slice-system", "scout-1"}));
+  EXPECT_FALSE(api_.find(kPods, {"tpu-slice-system", "one"}));
   EXPECT_TRUE(api_.find(kPods, {"tpu-slice-system", "other"}));
 }
 
@@ -351,7 +351,7 @@ TEST_F(DrainTest, DryRunChangesNothing) {
   put(kMutating, "{metadata: {name: tpu-slice-operator}}");
   put_pod("a", "s");
   put_job("suspended", "suspend: true,");
-  put(kPods, "{metadata: {name: scout-1, namespace: tpu-slice-system, annotations: {tpuslice.dev/scout-for: a/b}}}");
+  put(kPods, "{metadata: {name: one, namespace: tpu-slice-system, annotations: {tpuslice.dev/scale-up-for: a/b}}}");
   put(kRayClusters, fmt::format("{{metadata: {{name: live, namespace: default, finalizers: [{}]}}}}", kRedisFinalizer));
   const Report report = run();
   EXPECT_THAT(api_.writes(), IsEmpty());

@@ -1,7 +1,5 @@
 #include "controllers/jobset/jobset_status.h"
 
-#include <functional>
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -95,41 +93,6 @@ TEST(JobSetStatus, IsFinishedOnceItIsCompletedOrFailed) {
   EXPECT_FALSE(with("Failed", "False"));
   EXPECT_FALSE(with("Suspended", "True"));
 }
-
-struct CountsCase {
-  const char* name;
-  std::function<void(JobSetStatus&)> change;
-  bool only_counts;
-};
-
-class Difference : public testing::TestWithParam<CountsCase> {};
-
-TEST_P(Difference, IsOfCountsOnly) {
-  JobSetStatus before;
-  before.jobs["workers"] = {.ready = 1, .restarts = {0, 1}, .counted_restarts = {0, 1}};
-  JobSetStatus after = before;
-  GetParam().change(after);
-  EXPECT_EQ(only_counts_differ(before, after), GetParam().only_counts);
-}
-
-INSTANTIATE_TEST_SUITE_P(
-    All, Difference,
-    testing::Values(
-        CountsCase{"Ready", [](JobSetStatus& status) { status.jobs["workers"].ready = 2; }, true},
-        CountsCase{"Failed", [](JobSetStatus& status) { status.jobs["workers"].failed = 1; }, true},
-        CountsCase{"Restarts", [](JobSetStatus& status) { status.restarts = 1; }, false},
-        CountsCase{"CountedRestarts", [](JobSetStatus& status) { status.counted_restarts = 1; }, false},
-        CountsCase{"RestartsOfAJob", [](JobSetStatus& status) { status.jobs["workers"].restarts[0] = 1; }, false},
-        CountsCase{"CountedRestartsOfAJob",
-                   [](JobSetStatus& status) { status.jobs["workers"].counted_restarts[0] = 1; }, false},
-        CountsCase{"TerminalState", [](JobSetStatus& status) { status.terminal_state = "Failed"; }, false},
-        CountsCase{"Conditions",
-                   [](JobSetStatus& status) {
-                     status.conditions = {{{"type", "Suspended"}}};
-                   },
-                   false},
-        CountsCase{"AnotherReplicatedJob", [](JobSetStatus& status) { status.jobs["driver"].ready = 1; }, false}),
-    [](const auto& test) { return test.param.name; });
 
 struct AllReadyCase {
   const char* name;

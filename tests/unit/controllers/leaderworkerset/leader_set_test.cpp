@@ -123,7 +123,7 @@ TEST(LeaderSet, StartsALeaderHostBeforeItsWorkersIfTheyWaitForIt) {
   SetBuilder set = a_set("serve").size(4).tpu("tpu-v6e-slice", "4x4");
   EXPECT_EQ(annotation_of(leader_set_of(set), "tpuslice.dev/slice-start"), "<absent>");
   set.set("/spec/startupPolicy", "LeaderReady");
-  EXPECT_EQ(annotation_of(leader_set_of(set), "tpuslice.dev/slice-start"), "first-host-first");
+  EXPECT_EQ(annotation_of(leader_set_of(set), "tpuslice.dev/slice-start"), "others-follow-host-0");
 }
 
 }  // namespace

@@ -219,7 +219,7 @@ TEST_F(Caches, FollowTheHistoryOfRemovedHosts) {
 }
 
 TEST_F(Caches, UpdateStatesThatDependOnTheTime) {
-  show(a_slice("train").start(tpu::kFirstHostAlone).without(1).pods());
+  show(a_slice("train").start(tpu::kHost0IfAlone).without(1).pods());
   const auto phase_at = [&](Duration now) {
     AcceleratorCache& at = cache(kV6e, {}, now);
     at.update_states(after(now));
@@ -267,7 +267,7 @@ class RandomChanges : public Caches, public ::testing::WithParamInterface<unsign
     if (pick(3) == 0) slice.gang("gang", 2);
     if (pick(4) == 0) slice.topology_key(kRow).hosts(4);
     if (pick(6) == 0) slice.each([](PodView& pod) { pod.scheduling.edit().node_selector.clear(); });
-    if (pick(6) == 0) slice.start(tpu::kFirstHostAlone).without(1);
+    if (pick(6) == 0) slice.start(tpu::kHost0IfAlone).without(1);
     const auto put = [&](const PodPtr& pod) {
       const bool moves = pick(8) == 0;
       (moves ? other_store_ : store_).put(*with(pod, [&](PodView& view) {

@@ -113,7 +113,7 @@ TEST(PlacementPlan, SetsNoNodeIfPodsHaveDifferentNodeRequirements) {
 
 TEST(PlacementPlan, SetsNoNodeWhileHostsAreMissing) {
   const Plan plan =
-      plan_placement(observed({a_pool("pool-a")}, {a_slice("train").start(tpu::kFirstHostFirst).without(1)}), {});
+      plan_placement(observed({a_pool("pool-a")}, {a_slice("train").start(tpu::kOthersFollowHost0).without(1)}), {});
   EXPECT_EQ(nodes_recorded(plan), "");
 }
 
@@ -135,7 +135,7 @@ TEST(PlacementPlan, RestrictsEveryTermOfThePodsNodeAffinity) {
 
 TEST(PlacementPlan, RecordsOpenMembersWhileHostsAreMissing) {
   const Plan plan =
-      plan_placement(observed({a_pool("pool-a")}, {a_slice("train").start(tpu::kFirstHostFirst).without(1)}), {});
+      plan_placement(observed({a_pool("pool-a")}, {a_slice("train").start(tpu::kOthersFollowHost0).without(1)}), {});
   ASSERT_THAT(stages_of(plan), ElementsAre(ElementsAre("patch Pod train-0")));
   EXPECT_EQ(
       string_at(*action_of(plan, "patch Pod train-0").body.make(), {"metadata", "annotations", tpu::kSliceMembers}),
@@ -302,7 +302,7 @@ TEST(PlacementPlan, RequeuesForTheEarliestDeadline) {
 
 TEST(PlacementPlan, RequeuesForTheMissingPodsTimeout) {
   const auto seen = [](Duration now) {
-    return observed({a_pool("pool-a")}, {a_slice("train").start(tpu::kFirstHostAlone).without(1)}, now);
+    return observed({a_pool("pool-a")}, {a_slice("train").start(tpu::kHost0IfAlone).without(1)}, now);
   };
   const Plan before = plan_placement(seen(8s), {.waiting_reason_delay = 1min});
   EXPECT_TRUE(before.empty());

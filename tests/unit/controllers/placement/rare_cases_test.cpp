@@ -61,7 +61,7 @@ TEST(RareCases, SliceIsBrokenIfTheReplacementOfHostZeroIsNotGated) {
 
 TEST(RareCases, LaterHostsHaveTheirOwnSchedulingTimeout) {
   const SliceBuilder s =
-      a_slice("x").start(tpu::kFirstHostAlone).runs_in("pool-a", 0s).record("open").gated(1).host(1, [](PodView& p) {
+      a_slice("x").start(tpu::kHost0IfAlone).runs_in("pool-a", 0s).record("open").gated(1).host(1, [](PodView& p) {
         p.created = after(5min);
       });
   SliceObserved seen{s.key(), s.pods(), {}, after(5min)};

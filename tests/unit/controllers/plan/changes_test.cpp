@@ -117,6 +117,13 @@ struct CountsCase {
   bool counts_only;
 };
 
+/// A status with a list of one item.
+Json with_item(Json item) {
+  Json items = Json::array();
+  items.push_back(std::move(item));
+  return {{"items", std::move(items)}};
+}
+
 class Counts : public ::testing::TestWithParam<CountsCase> {};
 
 TEST_P(Counts, AreMarkedIfNothingElseDiffers) {
@@ -134,7 +141,15 @@ INSTANTIATE_TEST_SUITE_P(
                       CountsCase{"CountRemoved", {{"ready", 1}, {"phase", "a"}}, {{"phase", "a"}}, true},
                       CountsCase{"AnotherField", {{"ready", 1}, {"phase", "a"}}, {{"ready", 2}, {"phase", "b"}}, false},
                       CountsCase{"FieldAdded", {{"ready", 1}}, {{"ready", 2}, {"phase", "b"}}, false},
-                      CountsCase{"FirstStatus", Json(), {{"ready", 2}}, false}),
+                      CountsCase{"FirstStatus", Json(), {{"ready", 2}}, false},
+                      CountsCase{"CountOfAnItem", with_item({{"ready", 1}}), with_item({{"ready", 2}}), true},
+                      CountsCase{"CountAddedToAnItem", with_item(Json::object()), with_item({{"ready", 2}}), true},
+                      CountsCase{"AnotherFieldOfAnItem", with_item({{"restarts", Json::array({0, 1})}}),
+                                 with_item({{"restarts", Json::array({1, 1})}}), false},
+                      CountsCase{"FieldAddedToAnItem", with_item({{"ready", 1}}),
+                                 with_item({{"ready", 1}, {"restarts", 1}}), false},
+                      CountsCase{"ItemAdded", {{"items", Json::array()}}, with_item({{"ready", 1}}), false},
+                      CountsCase{"ItemsAdded", Json::object(), with_item({{"ready", 1}}), false}),
     [](const auto& test) { return test.param.name; });
 
 TEST(MarkCounts, IgnoresAPlanWithoutStatus) {

@@ -229,8 +229,8 @@ TEST(HostByHost, KeepsAnOpenSliceWhoseHostIsReplacedInTime) {
   EXPECT_THAT(ending_writes_of(planned(a_stateful_slice().without(2).replaced(1), 1h)), ElementsAre("release train-1"));
 }
 
-TEST(FirstHostAlone, IsNotCompleted) {
-  const SliceBuilder slice = a_slice("train").start(tpu::kFirstHostAlone).runs_in("pool-a").record("open");
+TEST(Host0IfAlone, IsNotCompleted) {
+  const SliceBuilder slice = a_slice("train").start(tpu::kHost0IfAlone).runs_in("pool-a").record("open");
   EXPECT_TRUE(planned(slice, 1h).empty()) << "its controller replaces a lost host";
 }
 

@@ -107,9 +107,9 @@ INSTANTIATE_TEST_SUITE_P(
         StateCase{"OneOfAnotherJobHasSucceeded",
                   waiting().succeeds(3).host(3, [](PodView& pod) { pod.controller->uid = "another"; }),
                   SlicePhase::kForming, "pod train-3 of its predecessor has succeeded and still exists"},
-        StateCase{"FirstHostFirstWithoutIt", waiting().start(tpu::kFirstHostFirst).without(0), SlicePhase::kForming,
-                  "3 of 4 pods exist; host 0 is missing"},
-        StateCase{"FirstHostAloneWithoutIt", waiting().start(tpu::kFirstHostAlone).without(0), SlicePhase::kForming,
+        StateCase{"OthersFollowHost0WithoutIt", waiting().start(tpu::kOthersFollowHost0).without(0),
+                  SlicePhase::kForming, "3 of 4 pods exist; host 0 is missing"},
+        StateCase{"Host0IfAloneWithoutIt", waiting().start(tpu::kHost0IfAlone).without(0), SlicePhase::kForming,
                   "3 of 4 pods exist; host 0 is missing"}),
     case_name);
 
@@ -120,9 +120,9 @@ INSTANTIATE_TEST_SUITE_P(
         StateCase{"OneHost", a_slice("train").hosts(1), SlicePhase::kReady, ""},
         StateCase{"BesideTheFailedOnesOfBefore",
                   waiting().extra("old", [](PodView& pod) { pod.phase = PodPhase::kFailed; }), SlicePhase::kReady, ""},
-        StateCase{"FirstHostFirst", waiting().start(tpu::kFirstHostFirst).without(1).without(2).without(3),
+        StateCase{"OthersFollowHost0", waiting().start(tpu::kOthersFollowHost0).without(1).without(2).without(3),
                   SlicePhase::kReady, ""},
-        StateCase{"FirstHostAloneWithAllThere", waiting().start(tpu::kFirstHostAlone), SlicePhase::kReady, ""}),
+        StateCase{"Host0IfAloneWithAllThere", waiting().start(tpu::kHost0IfAlone), SlicePhase::kReady, ""}),
     case_name);
 
 INSTANTIATE_TEST_SUITE_P(
@@ -176,7 +176,7 @@ INSTANTIATE_TEST_SUITE_P(
     case_name);
 
 TEST(SliceStateTimeout, ReleasesHostZeroAfterTheTimeout) {
-  const Slice slice = a_slice("train").hosts(3).start(tpu::kFirstHostAlone).created(5s).without(1).without(2).slice();
+  const Slice slice = a_slice("train").hosts(3).start(tpu::kHost0IfAlone).created(5s).without(1).without(2).slice();
   const SliceState before = state_of(slice, after(5s + kMissingPodsTimeout - 1ns));
   EXPECT_EQ(before.phase, SlicePhase::kForming);
   EXPECT_EQ(before.reason, "1 of 3 pods exist; hosts 1, 2 are missing");
@@ -188,7 +188,7 @@ TEST(SliceStateTimeout, ReleasesHostZeroAfterTheTimeout) {
 
 TEST(SliceStateTimeout, RestartsTheTimeoutWithEachPod) {
   const auto later = [](PodView& pod) { pod.created = after(8s); };
-  const SliceBuilder slice = a_slice("train").hosts(3).start(tpu::kFirstHostAlone).host(1, later).without(2);
+  const SliceBuilder slice = a_slice("train").hosts(3).start(tpu::kHost0IfAlone).host(1, later).without(2);
   EXPECT_EQ(state_of(slice.slice(), after(17s)).phase, SlicePhase::kForming);
   EXPECT_EQ(state_of(slice.slice(), after(17s)).changes_at, after(18s));
   EXPECT_EQ(state_of(slice.slice(), after(18s)).phase, SlicePhase::kReady);
@@ -200,7 +200,7 @@ TEST(SliceStateTimeout, NeverTimesOutIfTheSliceStartsTogether) {
 
 TEST(SliceStateTimeout, KeepsHostZeroWithAnotherGate) {
   const SliceBuilder slice =
-      a_slice("train").hosts(2).start(tpu::kFirstHostAlone).without(1).host(0, gated_by_others_too());
+      a_slice("train").hosts(2).start(tpu::kHost0IfAlone).without(1).host(0, gated_by_others_too());
   const SliceState state = state_of(slice.slice(), after(1h));
   EXPECT_EQ(state.phase, SlicePhase::kForming);
   EXPECT_EQ(state.reason, "pod train-0 is held by scheduling gate example.com/quota");

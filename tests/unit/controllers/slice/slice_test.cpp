@@ -131,9 +131,10 @@ TEST_P(SliceStart, IsReadFromTheAnnotation) {
 
 INSTANTIATE_TEST_SUITE_P(Annotations, SliceStart,
                          ::testing::Values(StartCase{"Empty", "", Start::kTogether},
-                                           StartCase{"FirstHostFirst", "first-host-first", Start::kFirstHostFirst},
-                                           StartCase{"FirstHostAlone", "first-host-alone", Start::kFirstHostAlone},
-                                           StartCase{"Unknown", "first-host-last", Start::kTogether}),
+                                           StartCase{"OthersFollowHost0", "others-follow-host-0",
+                                                     Start::kOthersFollowHost0},
+                                           StartCase{"Host0IfAlone", "host-0-if-alone", Start::kHost0IfAlone},
+                                           StartCase{"Unknown", "host-0-last", Start::kTogether}),
                          [](const auto& test) { return test.param.name; });
 
 struct HostsCase {

@@ -54,7 +54,7 @@ class SliceBuilder {
   SliceBuilder& created(Duration when);
   SliceBuilder& priority(int value);
   SliceBuilder& gang(std::string name, int slices);
-  /// tpu::kFirstHostFirst or kFirstHostAlone.
+  /// tpu::kOthersFollowHost0 or kHost0IfAlone.
   SliceBuilder& start(std::string_view how);
   SliceBuilder& selects(std::string label, std::string value);
   /// kubernetes.io/hostname in the node selectors of the hosts, by host index; "" without one.

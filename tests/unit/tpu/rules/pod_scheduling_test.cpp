@@ -47,7 +47,7 @@ TEST(StatefulSetPods, MayStartHostByHost) {
   EXPECT_EQ(start(StatefulSetPod{.ordinal = 2}.json()), "host-by-host");
   EXPECT_EQ(start(StatefulSetPod{.shape = {.topology = "2x2"}}.json()), "");
   EXPECT_EQ(start(JobPod{}.json()), "");
-  EXPECT_EQ(start(LwsPod{}.json()), "first-host-alone") << "although a StatefulSet controls it";
+  EXPECT_EQ(start(LwsPod{}.json()), "host-0-if-alone") << "although a StatefulSet controls it";
 }
 
 TEST(PodsOfAnotherScheduler, GetTheirIdentityButNoGate) {

@@ -275,14 +275,14 @@ TEST(GroupMember, HasASliceStartAnnotationAsLeader) {
     return string_at(member(pod), {"metadata", "annotations", "tpuslice.dev/slice-start"}, "<absent>");
   };
   const Json leader = exclusive(LwsPod{}.json());
-  EXPECT_EQ(start(leader), "first-host-alone") << "our controller creates workers at once";
-  EXPECT_EQ(start(with_annotation(leader, "tpuslice.dev/slice-start", "first-host-first")), "first-host-first");
+  EXPECT_EQ(start(leader), "host-0-if-alone") << "our controller creates workers at once";
+  EXPECT_EQ(start(with_annotation(leader, "tpuslice.dev/slice-start", "others-follow-host-0")), "others-follow-host-0");
   EXPECT_EQ(start(exclusive(LwsPod{.shape = kHost, .worker = 1, .size = 3, .leader_has_tpus = false}.json())),
             "<absent>")
       << "the leader is not in the slice";
   EXPECT_EQ(string_at(mutate_pod(leader, with_kinds()).value_or(Json()),
                       {"metadata", "annotations", "tpuslice.dev/slice-start"}),
-            "first-host-first")
+            "others-follow-host-0")
       << "upstream's creates them when the leader has a node";
 }
 

@@ -113,7 +113,7 @@ SliceBuilder host0_of(int hosts, std::string_view start, const std::string& host
 
 TEST(ChosenNodes, OfTheFirstHostChooseTheDomainOfAll) {
   const std::vector<NodePtr> nodes = nodes_of({a_named_pool("pool-a").size(4), a_named_pool("pool-b").size(4)});
-  for (const std::string_view start : {tpu::kFirstHostFirst, tpu::kFirstHostAlone, tpu::kHostByHost}) {
+  for (const std::string_view start : {tpu::kOthersFollowHost0, tpu::kHost0IfAlone, tpu::kHostByHost}) {
     const SliceBuilder slice = host0_of(4, start, "pool-b-2");
     EXPECT_EQ(chosen(slice, nodes), "pool-b: ") << start << ": the nodes of the others are not known";
     EXPECT_EQ(chosen(slice, nodes, a_slice("old").hosts(4).runs_in("pool-b").pods()), "pool-b runs default/job (old)");

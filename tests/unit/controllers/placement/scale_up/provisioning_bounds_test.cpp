@@ -49,7 +49,7 @@ std::shared_ptr<const MetadataView> a_template_of(const Slice& slice) {
 TEST(RequestBounds, LimitRequestsWithOneSetOfRequirements) {
   const RequestDecisions out = decide_requests({.ready = many_slices(5, 1, 5)}, requests_at_most(2));
   EXPECT_THAT(out.created, ElementsAre("PodTemplate s-00", "PodTemplate s-01"));
-  EXPECT_EQ(out.notes.at("s-02"), "; no nodes are asked for, as that takes more than --max-scouts=2");
+  EXPECT_EQ(out.notes.at("s-02"), "; no nodes are asked for, as that takes more than --max-scale-ups=2");
 }
 
 TEST(RequestBounds, LimitRequestsOfANamespaceAndOfTheAccelerator) {
@@ -121,7 +121,7 @@ TEST(EndedRequests, DoNotGiveWayBeforeTheirSliceMayAskAgain) {
   RequestDecisions out = decide_requests(scene, requests_at_most(1));
   EXPECT_THAT(out.created, IsEmpty());
   EXPECT_THAT(out.deleted, IsEmpty());
-  EXPECT_EQ(out.notes.at("s-20"), "; no nodes are asked for, as that takes more than --max-scouts=1");
+  EXPECT_EQ(out.notes.at("s-20"), "; no nodes are asked for, as that takes more than --max-scale-ups=1");
   EXPECT_EQ(out.changes_at, Duration(15min + 1s));
   // Others give way.
   scene.provisioning.requests = requests_of(scene.ready, 0, 19, 10min, failed);

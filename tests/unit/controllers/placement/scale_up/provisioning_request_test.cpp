@@ -26,9 +26,9 @@ using ::testing::SizeIs;
 
 ProvisioningRequestView decode(const std::string& conditions) {
   return ProvisioningRequestView::decode(
-             R"({"metadata": {"name": "scout-1", "namespace": "tpu-system", "uid": "u", "resourceVersion": "3",
-                 "creationTimestamp": "2026-01-01T00:00:00Z", "annotations": {"tpuslice.dev/scout-for": "default/x",
-                 "tpuslice.dev/scout-accelerator": "tpu-v6e-slice"}},
+             R"({"metadata": {"name": "scale-up-1", "namespace": "tpu-system", "uid": "u", "resourceVersion": "3",
+                 "creationTimestamp": "2026-01-01T00:00:00Z", "annotations": {"tpuslice.dev/scale-up-for": "default/x",
+                 "tpuslice.dev/scale-up-accelerator": "tpu-v6e-slice"}},
                  "spec": {"provisioningClassName": "queued-provisioning.gke.io", "podSets": [{"count": 4}]},
                  "status": {"conditions": [)" +
              conditions + "]}}")
@@ -40,7 +40,7 @@ std::string condition(const std::string& type, const std::string& status, const 
 
 TEST(ProvisioningRequestView, HasNameClassAndAnnotations) {
   const ProvisioningRequestView view = decode("");
-  EXPECT_EQ(view.key, (ObjectKey{"tpu-system", "scout-1"}));
+  EXPECT_EQ(view.key, (ObjectKey{"tpu-system", "scale-up-1"}));
   EXPECT_EQ(view.uid, "u");
   EXPECT_EQ(view.created, start_of_time());
   EXPECT_EQ(view.provisioning_class, kQueuedProvisioningClass);
@@ -146,7 +146,8 @@ TEST(ProvisioningRequests, DescribeTheHostsByATemplate) {
 }
 
 TEST(ProvisioningRequests, AskForMissingHostsToo) {
-  Scene scene{.ready = slices_of({a_slice("x").hosts(4).start(tpu::kFirstHostFirst).without(1).without(2).without(3)})};
+  Scene scene{.ready =
+                  slices_of({a_slice("x").hosts(4).start(tpu::kOthersFollowHost0).without(1).without(2).without(3)})};
   scene.provisioning.templates = {a_template("x")};
   EXPECT_EQ(decide_requests(scene).objects.at("ProvisioningRequest x").at("spec").at("podSets").at(0).at("count"), 4);
 }

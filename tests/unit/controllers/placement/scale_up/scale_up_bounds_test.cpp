@@ -222,7 +222,7 @@ TEST(ScoutPlans, TakeAPodOfAnotherNamespaceForAWorkload) {
 
 TEST(ScoutPlans, AreForASliceWithOnlyItsFirstHost) {
   const plan::Plan plan =
-      plan_placement(observed({}, {a_slice("x").start(tpu::kFirstHostFirst).without(1)}, 1min), kScoutPlans);
+      plan_placement(observed({}, {a_slice("x").start(tpu::kOthersFollowHost0).without(1)}, 1min), kScoutPlans);
   EXPECT_THAT(plan.reason, HasSubstr("asks the cluster autoscaler for nodes"));
 }
 
@@ -230,7 +230,7 @@ TEST(ScoutNames, AreUniqueValidAndDerivedFromTheKey) {
   EXPECT_EQ(scale_up_name({"default", "x"}), scale_up_name({"default", "x"}));
   EXPECT_NE(scale_up_name({"default", "x"}), scale_up_name({"team", "x"}));
   EXPECT_NE(scale_up_name({"default", "x"}), scale_up_name({"default", "y"}));
-  EXPECT_THAT(scale_up_name({"default", std::string(63, 'x')}), ::testing::MatchesRegex("scout-[a-z0-9]+"));
+  EXPECT_THAT(scale_up_name({"default", std::string(63, 'x')}), ::testing::MatchesRegex("scale-up-[a-z0-9]+"));
   EXPECT_LE(scale_up_name({std::string(63, 'n'), std::string(63, 'x')}).size(), 63U);
 }
 

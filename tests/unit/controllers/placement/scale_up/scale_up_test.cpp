@@ -111,7 +111,7 @@ TEST(Scouts, AreForAllSlicesOfAGangThatLackADomain) {
   one.max_scale_ups = 1;
   const ScoutDecisions none = decide_scouts({.nodes = lettered_pools(1), .ready = gang}, one);
   EXPECT_THAT(none.created, IsEmpty()) << "all or none";
-  EXPECT_THAT(none.notes.at("x"), "; no nodes are asked for, as that takes more than --max-scouts=1");
+  EXPECT_THAT(none.notes.at("x"), "; no nodes are asked for, as that takes more than --max-scale-ups=1");
 }
 
 TEST(Scouts, OfAGangWaitForItsYoungestSlice) {

@@ -36,7 +36,7 @@ TEST(ScoutPod, NamesItsSliceAndHasNoSliceItself) {
   EXPECT_EQ(scout["kind"], "Pod");
   EXPECT_EQ(scout["metadata"]["namespace"], "tpu-system");
   EXPECT_EQ(scout["metadata"]["name"], scale_up_name({"team", "train"}));
-  EXPECT_EQ(scout["metadata"]["annotations"]["tpuslice.dev/scout-for"], "team/train");
+  EXPECT_EQ(scout["metadata"]["annotations"]["tpuslice.dev/scale-up-for"], "team/train");
   EXPECT_EQ(scout["metadata"]["labels"]["tpuslice.dev/slice"], "none") << "the value of pods without a slice";
   EXPECT_EQ(scout["spec"].count("schedulingGates"), 0U);
   EXPECT_EQ(scout["spec"]["priorityClassName"], "tpu-slice-scout");
