@@ -48,13 +48,13 @@ test-rest: build
 	@tests/helm/build.sh || true
 	@tests/upgrade/build.sh || true
 	@tests/ray/install.sh >/dev/null || true
-	@tests/nodes/images/build.sh pause busybox >/dev/null || true
+	@tests/nodes/images/build.sh pause busybox python-ray >/dev/null || true
 	@tests/support/run_tests.sh $(BUILD) -LE '$(FIRST)'
 
 test-nodes: deps controlplane ## Build and run the tests on real kubelets; see tests/nodes/README.md
-	@tests/nodes/images/build.sh pause busybox >/dev/null
+	@tests/nodes/images/build.sh pause busybox python-ray >/dev/null
 	@[ -f build/dev/build.ninja ] || cmake --preset dev
-	@cmake --build --preset dev -j $(JOBS) --target nodes_cluster_test
+	@cmake --build --preset dev -j $(JOBS) --target nodes_cluster_test nodes_ray_test
 	@tests/support/run_tests.sh build/dev -L nodes
 
 demo: deps ## Run the MaxText tutorial's RayCluster in a simulated TPU cluster
