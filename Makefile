@@ -48,11 +48,11 @@ test-rest: build
 	@tests/helm/build.sh || true
 	@tests/upgrade/build.sh || true
 	@tests/ray/install.sh >/dev/null || true
-	@tests/nodes/images/build.sh pause busybox >/dev/null || true
+	@tests/nodes/images/build.sh pause busybox python >/dev/null || true
 	@tests/support/run_tests.sh $(BUILD) -LE '$(FIRST)'
 
 test-nodes: deps controlplane ## Build and run the tests on real kubelets; see tests/nodes/README.md
-	@tests/nodes/images/build.sh pause busybox python-jax >/dev/null
+	@tests/nodes/images/build.sh pause busybox python >/dev/null
 	@[ -f build/dev/build.ninja ] || cmake --preset dev
 	@cmake --build --preset dev -j $(JOBS) --target nodes_tests
 	@tests/support/run_tests.sh build/dev -L nodes

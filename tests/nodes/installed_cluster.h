@@ -2,7 +2,7 @@
 //
 //   class Slices : public InstalledCluster {
 //    protected:
-//     static void SetUpTestSuite() { start({.pools = pools(), .images = {"python-jax"}}); }
+//     static void SetUpTestSuite() { start({.pools = pools(), .images = {"python"}}); }
 //   };
 #pragma once
 

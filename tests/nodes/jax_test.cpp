@@ -127,7 +127,7 @@ class JaxOnSlices : public InstalledCluster, public ::testing::WithParamInterfac
   static void SetUpTestSuite() {
     start({.pools = {v6e_pool("v6e-4x4", "4x4", 4), v6e_pool("v6e-2x4-a", "2x4", 2), v6e_pool("v6e-2x4-b", "2x4", 2),
                      sim::NodePool{.name = "cpu", .hosts = 2}},
-           .images = {"python-jax"}});
+           .images = {"python"}});
   }
 
   /// What there is to see of a workload that failed.

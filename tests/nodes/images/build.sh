@@ -5,8 +5,7 @@
 #
 #   pause        sandbox of pods
 #   busybox      Debian's, which resolves names as others do
-#   python-jax   Debian with Python and JAX
-#   python-ray   Debian with Python and Ray, as tests/ray/install.sh
+#   python       Debian with Python, JAX, and Ray with its parts default, serve and train
 #
 # The names of the images are localhost/<NAME>:1. Prints the directory of the store.
 set -euo pipefail
@@ -26,19 +25,21 @@ fill_busybox() {
   echo 'root:x:0:0:root:/root:/bin/sh' >"$1/etc/passwd"
 }
 
-# fill_python ROOT REQUIREMENT...
+# Probes of Ray's containers run wget.
 fill_python() {
-  local site=$1/usr/local/lib/python3.11/dist-packages
+  local packages=/usr/local/lib/python3.11/dist-packages program
+  local site=$1$packages
   "$here/../support/deps.sh" mmdebstrap
-  mmdebstrap --quiet --variant=minbase --include=python3,ca-certificates,procps,iproute2 bookworm "$1"
+  mmdebstrap --quiet --variant=minbase --include=python3,ca-certificates,procps,iproute2,wget bookworm "$1"
   rm -rf "$1"/var/{cache/apt,lib/apt/lists}/*
   /usr/bin/python3 -m venv "$temporary/pip" # Debian's, as in the image
-  "$temporary/pip/bin/pip" install -q --target "$site" "${@:2}"
-  sed -i '1s|^#!.*|#!/usr/bin/python3|' "$site"/bin/* 2>/dev/null || true
-  find "$site/bin" -type f -exec ln -s -t "$1/usr/local/bin" {} + 2>/dev/null || true
+  "$temporary/pip/bin/pip" install -q --target "$site" "ray[default,serve,train]==$ray" "jax[cpu]==$jax"
+  for program in "$site"/bin/*; do
+    [ -f "$program" ] || continue
+    sed -i '1s|^#!.*|#!/usr/bin/python3|' "$program"
+    ln -s "$packages/bin/${program##*/}" "$1/usr/local/bin/"
+  done
 }
-fill_python-jax() { fill_python "$1" "jax[cpu]==$jax"; }
-fill_python-ray() { fill_python "$1" "ray[default,serve]==$ray"; }
 
 # archive NAME: prints the image with the files of $temporary/root, as `docker save` does.
 archive() {
@@ -72,7 +73,7 @@ programs=$("$here/build.sh")
 for image in "$@"; do
   (
     name="image $image"
-    declare -F "fill_$image" >/dev/null || die "unknown; known are pause, busybox, python-jax and python-ray"
+    declare -F "fill_$image" >/dev/null || die "unknown; known are pause, busybox and python"
     cache=$images begin_build "$images/$image.complete"
     begun=$SECONDS
     umask 022
