@@ -19,7 +19,7 @@ cgroups() {
 
 if [ "$1" != --inside ]; then
   while read -r name directory; do
-    mkdir "$directory/$1"
+    mkdir -p "$directory/$1" # a node that boots again has one
     # A new cpuset is empty, and no process can enter it.
     for file in cpuset.cpus cpuset.mems; do
       [ "$name" != cpuset ] || cat "$directory/$file" >"$directory/$1/$file"

@@ -52,7 +52,9 @@ machine() {
 }
 
 network() {
+  # The kernel may still be removing the interface of a node that was killed.
   nsenter --net="/proc/self/fd/$TPUSLICE_OUTER_NETWORK" bash -ec "
+    ip link delete node$INDEX 2>/dev/null || true
     ip link add node$INDEX type veth peer name eth0 netns 1
     ip link set node$INDEX master nodes up
     ip route replace $POD_NETWORK via $ADDRESS"

@@ -1,5 +1,6 @@
 #include "tests/nodes/node_cluster.h"
 
+#include <filesystem>
 #include <fstream>
 
 #include <fmt/format.h>
@@ -34,6 +35,15 @@ std::string cluster_directory() {
   return directory == nullptr ? "" : directory;
 }
 
+/// Earlier clusters of this program may have left theirs.
+std::string new_plane_directory() {
+  std::string path = cluster_directory() + "/plane";
+  for (int number = 2; std::filesystem::exists(path); ++number) {
+    path = fmt::format("{}/plane-{}", cluster_directory(), number);
+  }
+  return path;
+}
+
 bool is_ready(const Json& node) {
   for (const Json& condition : array_at(node, {"status", "conditions"})) {
     if (string_at(condition, {"type"}) == "Ready") return string_at(condition, {"status"}) == "True";
@@ -64,7 +74,7 @@ Status NodeCluster::start_all() {
   if (cluster_directory().empty()) return Error::not_found("nodes: this program is started by tests/nodes/run.sh");
   options_.images.emplace_back("pause");
   ASSIGN_OR_RETURN(files_, find_node_programs(options_.images));
-  options_.plane.dir = cluster_directory() + "/plane";
+  options_.plane.dir = new_plane_directory();
   options_.plane.address = kAddress;
   options_.plane.kwok = false;
   ASSIGN_OR_RETURN(plane_, ControlPlane::start(options_.plane));
