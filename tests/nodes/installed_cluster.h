@@ -22,7 +22,7 @@ namespace tpuslice::testing {
 class InstalledCluster : public ::testing::Test {
  protected:
   /// Starts the cluster and installs the operator of this build on its nodes without TPUs. The options have such a
-  /// pool, "cpu".
+  /// pool, "cpu". `install`: arguments of kubectl; if empty, the nodes have its image only.
   static void start(NodeClusterOptions options,
                     const std::string& install = "apply --server-side -f deploy/install.yaml");
   static void TearDownTestSuite();
