@@ -4,7 +4,7 @@ JOBS   ?= 2
 BUILD  := build/$(PRESET)
 
 .DEFAULT_GOAL := help
-.PHONY: help api-docs attacks deps build controlplane conformance test test-all test-nodes test-rest check check-alerts check-bench check-format check-locks check-includes check-tidy demo format golden helm histories manifests nodes asan tsan fuzz mutants rotation bench bench-admission bench-healing bench-placement bench-scale bench-scheduling image clean
+.PHONY: help api-docs attacks deps build controlplane conformance test test-all test-nodes test-rest check check-alerts check-bench check-format check-locks check-includes check-tidy demo format golden helm histories manifests nodes asan tsan fuzz mutants rotation bench bench-admission bench-healing bench-placement bench-recovery bench-scale bench-scheduling image clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -80,7 +80,7 @@ check-locks: ## Compile with Clang, whose -Wthread-safety checks every lock
 
 # ONLY limits a check: files of check-tidy, targets of check-bench and check-includes, a program of asan and tsan, mutants by their names.
 ONLY ?=
-BENCHMARKS := $(addprefix tpu-slice-,bench admission-bench healing-bench placement-bench scale-bench scheduling-bench)
+BENCHMARKS := $(addprefix tpu-slice-,bench admission-bench healing-bench placement-bench recovery-bench scale-bench scheduling-bench)
 check-bench: deps ## Build the benchmarks, which no test needs
 	@[ -f build/dev/build.ninja ] || cmake --preset dev
 	@cmake --build --preset dev -j $(JOBS) --target $(or $(ONLY),$(BENCHMARKS))
@@ -166,19 +166,31 @@ bench-admission: deps ## Measure admission in the release build: the mutator alo
 	@build/release/bin/tpu-slice-admission-bench $(ARGS)
 
 bench-healing: deps controlplane ## Measure how long a slice is not Ready after one of its pods has failed, beside KubeRay
-	@tests/upstream/operator/build.sh
+	@tests/upstream/operator/build.sh kuberay
 	@[ -f build/release/build.ninja ] || cmake --preset release -DTPUSLICE_TESTS=OFF
 	@cmake --build --preset release -j $(JOBS) --target tpu-slice-operator
 	@[ -f build/dev/build.ninja ] || cmake --preset dev
 	@cmake --build --preset dev -j $(JOBS) --target tpu-slice-healing-bench
-	@built=$$(bash -c 'source tests/upstream/operator/versions.sh && echo "$$built"') && \
-	  build/dev/bin/tpu-slice-healing-bench --operator build/release/bin/tpu-slice-operator --kuberay "$$built/kuberay-operator" \
+	@built=$$(bash -c 'source tests/upstream/operator/versions.sh && directory_of kuberay') && \
+	  build/dev/bin/tpu-slice-healing-bench --operator build/release/bin/tpu-slice-operator --kuberay "$$built/operator" \
 	  --kuberay-crds "$$built/config/crd/bases" $(ARGS)
 
 bench-placement: deps ## Measure the plans of the placement controller in the release build
 	@cmake --preset release -DTPUSLICE_TESTS=OFF >/dev/null
 	@cmake --build --preset release -j $(JOBS) --target tpu-slice-placement-bench
 	@build/release/bin/tpu-slice-placement-bench
+
+# Who repairs the slices: nothing is this operator.
+REPAIRED_BY ?= '' '--peer jobset' '--peer lws' '--peer kuberay' --by-hand
+bench-recovery: deps controlplane ## Measure on real kubelets how long a slice is away after a failure, beside upstream and by hand (hours)
+	@tests/nodes/images/build.sh pause busybox >/dev/null
+	@tests/upstream/operator/build.sh
+	@[ -f build/release/build.ninja ] || cmake --preset release -DTPUSLICE_TESTS=OFF
+	@cmake --build --preset release -j $(JOBS) --target tpu-slice-operator
+	@[ -f build/dev/build.ninja ] || cmake --preset dev
+	@cmake --build --preset dev -j $(JOBS) --target tpu-slice-recovery-bench
+	@for by in $(REPAIRED_BY); do \
+	  tests/nodes/run.sh build/dev/bin/tpu-slice-recovery-bench --operator build/release/bin/tpu-slice-operator $$by $(ARGS) || exit 1; done
 
 bench-scheduling: deps controlplane ## Measure how fast kube-scheduler binds slices, on up to 15,000 nodes (long)
 	@[ -f build/release/build.ninja ] || cmake --preset release -DTPUSLICE_TESTS=OFF

@@ -2,7 +2,7 @@
 # beside.sh KIND [PROGRAM MANIFESTS]: runs upstream's operator, and ours beside it, on a real control plane.
 #
 #   KIND       jobset, lws or kuberay
-#   PROGRAM    upstream's operator, as in its image; default for kuberay: operator/build.sh builds it
+#   PROGRAM    upstream's operator, as in its image; default: operator/build.sh builds it
 #   MANIFESTS  upstream's manifests: a file, or a folder with a kustomization (config/default)
 #
 #   OVERLAY       a folder of deploy/overlays; default: beside-KIND
@@ -18,30 +18,17 @@ set -euo pipefail
 folder=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$folder/../.." && pwd)
 source "$folder/processes.sh"
+source "$folder/start_upstream.sh"
 die() { echo "beside.sh: $*" >&2; exit 2; }
 
 [ $# -eq 1 ] || [ $# -eq 3 ] || die "usage: beside.sh KIND [PROGRAM MANIFESTS]"
-kind=$1
-case $kind in # group: of the CRDs; deployment: of upstream; config: API of its configuration file
-  jobset)
-    group=jobset.x-k8s.io resource=jobsets deployment=jobset-controller-manager
-    config=config.jobset.x-k8s.io/v1alpha1 sample=jobset-maxtext-v5p-2x2x4
-    ;;
-  lws)
-    group=leaderworkerset.x-k8s.io resource=leaderworkersets deployment=lws-controller-manager
-    config=config.lws.x-k8s.io/v1alpha1 sample=leaderworkerset-serve-tpu7x-2x2x2
-    ;;
-  kuberay) group=ray.io resource=rayclusters deployment=kuberay-operator sample=raycluster-maxtext-v6e-4x4 ;;
-  *) die "no kind $kind" ;;
-esac
+select_kind "$1"
 if [ $# -eq 3 ]; then
   program=$(realpath "$2") manifests=$(realpath "$3")
-elif [ "$kind" = kuberay ]; then
-  "$folder/operator/build.sh"
-  directory=$(source "$folder/operator/versions.sh" && echo "$built")
-  program=$directory/kuberay-operator manifests=$directory/config/default
 else
-  die "$kind: PROGRAM and MANIFESTS are needed"
+  "$folder/operator/build.sh" "$kind"
+  directory=$(source "$folder/operator/versions.sh" && directory_of "$kind")
+  program=$directory/operator manifests=$directory/config/default
 fi
 sample=$(basename "${SAMPLE:-$sample}" .yaml)
 overlay=$root/deploy/overlays/${OVERLAY:-beside-$kind}
@@ -87,33 +74,8 @@ problems_after() {
   echo "$last"
 }
 
-# kube uses the administrator's kubeconfig; in_team the namespace of the sample.
-kube() { "$kubectl" --kubeconfig="$work/admin.kubeconfig" "$@"; }
+# in_team: kubectl in the namespace of the sample.
 in_team() { kube --namespace=team "$@"; }
-kustomization_or_file() { if [ -d "$1" ]; then echo "-k $1"; else echo "-f $1"; fi; }
-
-# account_kubeconfig NAMESPACE NAME FILE: the kubeconfig of a ServiceAccount.
-account_kubeconfig() {
-  local token
-  token=$(kube --namespace="$1" create token "$2" --duration=2h)
-  kube config view --raw -o json |
-    jq --arg namespace "$1" --arg token "$token" '.users[0].user = {token: $token} | .contexts[0].context.namespace = $namespace' >"$3"
-}
-
-# redirect_webhooks NAMESPACE PORT [CA]: webhooks of services of NAMESPACE become the same path on 127.0.0.1:PORT.
-redirect_webhooks() {
-  kube get mutatingwebhookconfigurations,validatingwebhookconfigurations -o json |
-    jq --arg namespace "$1" --arg port "$2" --arg ca "${3:-}" '
-      .items |= map(select(any(.webhooks[]?; .clientConfig.service.namespace == $namespace)) |
-        .webhooks |= map(.clientConfig |= ({url: "https://127.0.0.1:\($port)\(.service.path)", caBundle} |
-          if $ca != "" then .caBundle = $ca else del(.caBundle | nulls) end)))' >"$work/webhooks.json"
-  [ "$(jq '.items | length' "$work/webhooks.json")" -eq 0 ] || kube replace -f "$work/webhooks.json" >/dev/null
-}
-
-# wait_ready PROCESS PORT LOG: until /readyz is ok.
-wait_ready() {
-  wait_until "$1" "$3" curl -sf "http://127.0.0.1:$2/readyz" || die "$3: not ready"
-}
 
 start_controlplane() {
   cat >"$work/audit.yaml" <<'YAML'
@@ -143,42 +105,6 @@ YAML
   [ -z "${WHOLE:-}" ] || return 0
   mapfile -t nodes < <(kube get nodes -o name | grep -- '-a-1$')
   kube cordon "${nodes[@]}" >/dev/null
-}
-
-# Upstream's webhooks are on if its manifests have any, with a certificate made here instead of a rotated one.
-start_upstream() {
-  # shellcheck disable=SC2046
-  kube apply --server-side $(kustomization_or_file "$manifests") >"$work/upstream-apply.log" 2>&1
-  kube get deployments -A -o json | jq --arg name "$deployment" '.items[] | select(.metadata.name == $name)' >"$work/upstream.json"
-  upstream_namespace=$(jq -r .metadata.namespace "$work/upstream.json")
-  upstream_account=$(jq -r .spec.template.spec.serviceAccountName "$work/upstream.json")
-  account_kubeconfig "$upstream_namespace" "$upstream_account" "$work/upstream.kubeconfig"
-  local webhook health arguments=()
-  webhook=$(free_port) health=$(free_port)
-  mkdir "$work/certs"
-  openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=127.0.0.1 -addext subjectAltName=IP:127.0.0.1 \
-    -keyout "$work/certs/tls.key" -out "$work/certs/tls.crt" 2>/dev/null
-  redirect_webhooks "$upstream_namespace" "$webhook" "$(base64 -w0 "$work/certs/tls.crt")"
-  if [ "$kind" = kuberay ]; then
-    mapfile -t arguments < <(jq -r '.spec.template.spec.containers[0].args[]?' "$work/upstream.json")
-    # Without the feature gate, which is off before 1.6, pods have no host index.
-    arguments+=(--feature-gates=RayMultiHostIndexing=true --metrics-addr=0 "--health-probe-bind-address=127.0.0.1:$health")
-    arguments+=(--enable-leader-election=false)
-  else
-    cat >"$work/upstream.yaml" <<YAML
-apiVersion: $config
-kind: Configuration
-leaderElection: {leaderElect: false}
-internalCertManagement: {enable: false}
-webhook: {host: 127.0.0.1, port: $webhook, certDir: $work/certs}
-health: {healthProbeBindAddress: "127.0.0.1:$health"}
-metrics: {bindAddress: "0"}
-YAML
-    arguments=("--config=$work/upstream.yaml")
-  fi
-  HOME=$work "$program" "${arguments[@]}" "--kubeconfig=$work/upstream.kubeconfig" >"$work/upstream.log" 2>&1 &
-  processes+=($!)
-  wait_ready $! "$health" "$work/upstream.log"
 }
 
 start_operator() {
