@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "api/base/file.h"
+#include "tests/nodes/install.h"
 #include "tests/support/eventually.h"
 
 namespace tpuslice::testing {
@@ -15,17 +16,8 @@ void InstalledCluster::start(NodeClusterOptions options, const std::string& inst
 }
 
 void InstalledCluster::install(const std::string& command) {
-  const auto archive = output_of(fmt::format("tests/nodes/operator_image.sh '{}'", TPUSLICE_OPERATOR_PROGRAM));
-  ASSERT_TRUE(archive.ok()) << archive.error().message();
-  const std::string path = archive->substr(archive->rfind('\n') + 1);
-  for (const auto& [name, node] : cluster().nodes()) {
-    if (!name.starts_with("cpu-")) continue;
-    const Status imported = node->import_image(path);
-    ASSERT_TRUE(imported.ok()) << name << ": " << imported.error().message();
-  }
-  if (command.empty()) return;
-  kubectl(command);
-  kubectl("-n tpu-slice-system rollout status deployment/tpu-slice-operator --timeout=120s");
+  const Status installed = install_on_nodes(cluster(), TPUSLICE_OPERATOR_PROGRAM, command);
+  ASSERT_TRUE(installed.ok()) << installed.error().message();
 }
 
 void InstalledCluster::TearDownTestSuite() {
@@ -39,7 +31,7 @@ void InstalledCluster::SetUp() {
 }
 
 Result<std::string> InstalledCluster::try_kubectl(const std::string& arguments) {
-  return output_of(fmt::format("kubectl --kubeconfig {} {}", cluster().kubeconfig(), arguments));
+  return run_kubectl(cluster(), arguments);
 }
 
 std::string InstalledCluster::kubectl(const std::string& arguments) {

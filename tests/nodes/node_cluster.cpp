@@ -163,14 +163,14 @@ Status NodeCluster::import_image(const std::string& archive) {
   return {};
 }
 
-Status NodeCluster::kill_container(const ObjectKey& key, const std::string& container) {
+Status NodeCluster::kill_container(const ObjectKey& key, const std::string& container, int number) {
   ASSIGN_OR_RETURN(const Object pod, client().get(kPods, key));
   for (const Json& status : array_at(pod.json(), {"status", "containerStatuses"})) {
     if (string_at(status, {"name"}) != container) continue;
     const std::string id = string_at(status, {"containerID"});
     const std::size_t scheme = id.rfind('/');
     if (scheme == std::string::npos) break;
-    return node(string_at(pod.json(), {"spec", "nodeName"})).kill_container(id.substr(scheme + 1));
+    return node(string_at(pod.json(), {"spec", "nodeName"})).kill_container(id.substr(scheme + 1), number);
   }
   return Error::not_found("pod {}: container {} does not run", key.name, container);
 }

@@ -56,8 +56,8 @@ class NodeCluster {
 
   /// Adds the images of an archive to all nodes.
   Status import_image(const std::string& archive);
-  /// SIGKILL of a container's first process. Errors: NotFound if the pod or container does not run.
-  Status kill_container(const ObjectKey& pod, const std::string& container);
+  /// Sends a signal to a container's first process. Errors: NotFound if the pod or container does not run.
+  Status kill_container(const ObjectKey& pod, const std::string& container, int number = SIGKILL);
 
  private:
   explicit NodeCluster(NodeClusterOptions options) : options_(std::move(options)) {}

@@ -1,7 +1,6 @@
 #include "tests/nodes/real_node.h"
 
 #include <algorithm>
-#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -119,13 +118,13 @@ Status RealNode::set_network(bool up) {
   return output ? Status() : output.error();
 }
 
-Status RealNode::kill_container(const std::string& id) {
+Status RealNode::kill_container(const std::string& id, int number) {
   std::error_code problem;
   for (const auto& entry : fs::recursive_directory_iterator("/sys/fs/cgroup/pids/" + name(), problem)) {
     if (!entry.is_directory() || entry.path().filename() != id) continue;
     const std::vector<pid_t> inside = processes(entry.path());
     // In the order of their ids; the first process has made the others.
-    if (!inside.empty() && ::kill(inside.front(), SIGKILL) == 0) return {};
+    if (!inside.empty() && ::kill(inside.front(), number) == 0) return {};
   }
   return Error::unavailable("{}: container {} has no process", name(), id);
 }

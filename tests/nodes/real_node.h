@@ -3,6 +3,7 @@
 
 #include <sys/types.h>
 
+#include <csignal>
 #include <memory>
 #include <string>
 #include <vector>
@@ -50,8 +51,8 @@ class RealNode {
   Status signal(const std::string& program, int number);
   /// The network to all others, the API server included.
   Status set_network(bool up);
-  /// SIGKILL of the first process of a container, by the id in its status.
-  Status kill_container(const std::string& id);
+  /// Sends a signal to the first process of a container, by the id in its status.
+  Status kill_container(const std::string& id, int number = SIGKILL);
   /// The device plugin reports these chips as unhealthy, and all others as healthy.
   Status mark_unhealthy(const std::vector<int>& chips);
   /// Adds the images of an archive.

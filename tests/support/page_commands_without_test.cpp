@@ -48,6 +48,8 @@ const std::vector<std::pair<std::string, std::string>>& commands_without_test() 
       {"make bench-admission", kBenchmark},
       {"make bench-healing", kBenchmark},
       {"make bench-placement", kBenchmark},
+      {"make bench-recovery", kBenchmark},
+      {"make bench-recovery ARGS='--kinds jobset --faults process-killed --failures 10'", kBenchmark},
       {"make bench-scale", kBenchmark},
       {"make bench-scheduling", kBenchmark},
       {"make bench-scheduling ARGS='--nodes 1000 --runs 1'", kBenchmark},

@@ -24,7 +24,7 @@ names() {
     # Targets inside an if() are indented; the build of this check does not have them.
     check-includes) git grep -hoE '^tpuslice_(library|executable)\([a-z0-9_-]+' -- '*CMakeLists.txt' ':!tests' |
       sed -e 's/library(//' -e 's/.*(//' ;;
-    check-bench) git grep -hoE '^tpuslice_executable\([a-z0-9_-]+' -- tests/bench | sed 's/.*(//' ;;
+    check-bench) git grep -hoE '^tpuslice_executable\([a-z0-9_-]+' -- tests/bench tests/nodes/recovery | sed 's/.*(//' ;;
     asan | tsan)
       git grep -hoE 'tpuslice_test\((unit|laws|sim)_[a-z0-9_]+' -- tests | sed 's/.*(//'
       git grep -hoE '^tpuslice_fuzzer\([a-z]+' -- tests/fuzz | sed 's/.*(\(.*\)/fuzz_\1_test/' ;;
