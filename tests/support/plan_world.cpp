@@ -11,8 +11,6 @@ namespace {
 
 constexpr const char* kForegroundDeletion = "foregroundDeletion";
 
-std::string uid_of(const Json& object) { return string_at(object, {"metadata", "uid"}); }
-
 Error conflict(const Action& action, std::string_view why) {
   return Error::conflict("{} {}: {}", action.type.resource(), action.key.name, why);
 }

@@ -39,6 +39,8 @@ template <typename View>
   return std::make_shared<const View>(*std::move(view));
 }
 
+[[nodiscard]] inline std::string uid_of(const Json& object) { return string_at(object, {"metadata", "uid"}); }
+
 class PlanWorld {
  public:
   using Objects = std::map<std::string, Json>;  ///< By name. All are in one namespace.
