@@ -63,7 +63,7 @@ class FleetWorld final : public plan::PlanWorld {
     return seen;
   }
 
-  /// Of observed().
+  /// The plan of observed().
   [[nodiscard]] plan::Plan plan() const { return plan_of(observed()); }
   /// Carries out the plan; returns it.
   plan::Plan step() {

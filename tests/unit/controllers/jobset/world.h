@@ -22,7 +22,7 @@ class World final : public plan::PlanWorld {
   explicit World(Json jobset);
 
   [[nodiscard]] JobSetObserved observed() const;
-  /// Of observed().
+  /// The plan of observed().
   [[nodiscard]] plan::Plan plan(const Options& options = {}) const;
   /// Applies the plan as a whole; returns it.
   plan::Plan step(const Options& options = {});

@@ -21,7 +21,7 @@ class World final : public plan::PlanWorld {
   explicit World(Json set);
 
   [[nodiscard]] LeaderWorkerSetObserved observed() const;
-  /// Of observed().
+  /// The plan of observed().
   [[nodiscard]] plan::Plan plan() const;
   /// Applies the plan as a whole; returns it.
   plan::Plan step();
@@ -79,7 +79,7 @@ class World final : public plan::PlanWorld {
   Json old_template_;  ///< Old pod template of leaders below the partition; null: the leader set's.
 };
 
-/// After settle(). By default two groups of two pods.
+/// A set at rest, after settle(); by default two groups of two pods.
 [[nodiscard]] World stable_world(const SetBuilder& set = a_set("serve").replicas(2).size(2));
 
 }  // namespace tpuslice::leaderworkerset

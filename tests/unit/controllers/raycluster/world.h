@@ -17,7 +17,7 @@ class World final : public plan::PlanWorld {
   explicit World(Json cluster, Options options = {});
 
   [[nodiscard]] RayClusterObserved observed() const;
-  /// Of observed().
+  /// The plan of observed().
   [[nodiscard]] plan::Plan plan() const;
   /// Carries out the plan; returns it.
   plan::Plan step();

@@ -26,7 +26,7 @@ class World final : public plan::PlanWorld {
   explicit World(Json service);
 
   [[nodiscard]] RayServiceObserved observed() const;
-  /// Of observed().
+  /// The plan of observed().
   [[nodiscard]] plan::Plan plan() const;
   /// Applies the plan as a whole; returns it.
   plan::Plan step();
