@@ -10,7 +10,11 @@ namespace tpuslice::placement {
 
 AcceleratorCaches::AcceleratorCaches(const runtime::PodStores& pods, runtime::NodeStore& nodes, slice::Indexes indexes,
                                      PlacementOptions options)
-    : indexes_(std::move(indexes)), options_(std::move(options)), nodes_(nodes), node_log_(nodes.add_change_log()) {
+    : indexes_(std::move(indexes)),
+      by_accelerator_(pods, nodes),
+      options_(std::move(options)),
+      nodes_(nodes),
+      node_log_(nodes.add_change_log()) {
   for (runtime::PodStore* store : pods) pod_logs_.push_back(store->add_change_log());
 }
 
@@ -92,11 +96,11 @@ void AcceleratorCaches::add_node_locked(const NodeView& node) {
 void AcceleratorCaches::read(Entry& entry, Timestamp now) const {
   const std::string& accelerator = entry.cache.accelerator();
   ClusterState cluster;
-  cluster.nodes = indexes_.nodes_by_accelerator.lookup(accelerator);
-  cluster.pods = indexes_.pods_by_accelerator.lookup(accelerator);
-  std::vector<PodPtr> without_accelerator = indexes_.pods_by_accelerator.lookup("");
+  cluster.nodes = by_accelerator_.nodes.lookup(accelerator);
+  cluster.pods = by_accelerator_.pods.lookup(accelerator);
+  std::vector<PodPtr> without_accelerator = by_accelerator_.pods.lookup("");
   cluster.pods.insert(cluster.pods.end(), without_accelerator.begin(), without_accelerator.end());
-  cluster.pods_without_tpus = indexes_.bound_pods_without_tpus.lookup("");
+  cluster.pods_without_tpus = by_accelerator_.pods_without_tpus.lookup("");
   cluster.removed_hosts = entry.removed;
   entry.cache.read(cluster, now);
 }

@@ -10,6 +10,7 @@
 
 #include "api/base/mutex.h"
 #include "controllers/placement/accelerator_cache.h"
+#include "controllers/placement/accelerator_indexes.h"
 #include "controllers/slice/indexes.h"
 
 namespace tpuslice::placement {
@@ -49,6 +50,7 @@ class AcceleratorCaches {
   void apply(Entry& entry, const Changed& changed, Timestamp now) const;
 
   const slice::Indexes indexes_;
+  const AcceleratorIndexes by_accelerator_;
   const PlacementOptions options_;
   const runtime::NodeStore& nodes_;
   std::vector<std::shared_ptr<runtime::ChangeLog<PodView>>> pod_logs_;

@@ -52,7 +52,7 @@ Result<plan::Plan> PlacementReconciler::plan(const plan::ReconcileInput& input) 
   if (autoscaler_.requests) seen.provisioning.requests = autoscaler_.requests->lookup(accelerator);
   if (autoscaler_.templates) seen.provisioning.templates = autoscaler_.templates->lookup(accelerator);
   // Without a gated pod or a scout there is nothing to place, so pods and nodes are not read.
-  if (!indexes_.waiting_pods_by_accelerator.contains(accelerator)) {
+  if (!by_accelerator_.waiting_pods.contains(accelerator)) {
     caches_->drop(accelerator);
     AcceleratorCache empty(accelerator, options_);
     return plan_placement(seen, empty, options_);
@@ -79,7 +79,7 @@ Result<plan::Plan> PlacementReconciler::plan(const plan::ReconcileInput& input) 
 std::vector<PodPtr> PlacementReconciler::scouts(const std::string& accelerator) const {
   std::vector<PodPtr> scouts;
   for (const std::string& selected : {accelerator, std::string()}) {
-    std::ranges::copy_if(indexes_.scouts_by_accelerator.lookup(selected), std::back_inserter(scouts),
+    std::ranges::copy_if(by_accelerator_.scouts.lookup(selected), std::back_inserter(scouts),
                          [&](const PodPtr& pod) { return is_scout(*pod, options_.scale_up); });
   }
   return scouts;

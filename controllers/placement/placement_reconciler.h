@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "controllers/placement/accelerator_caches.h"
+#include "controllers/placement/accelerator_indexes.h"
 #include "controllers/placement/failure_history.h"
 #include "controllers/placement/placement_options.h"
 #include "controllers/placement/scale_up/autoscaler_status.h"
@@ -53,12 +54,12 @@ class PlacementReconciler final : public plan::Reconciler {
   PlacementReconciler(const runtime::PodStores& pods, runtime::NodeStore& nodes, slice::Indexes indexes,
                       PlacementHistories histories, AutoscalerStores autoscaler, PlacementOptions options = {},
                       const PreemptionStore* preemptions = nullptr)
-      : indexes_(std::move(indexes)),
+      : by_accelerator_(pods, nodes),
         histories_(std::move(histories)),
         autoscaler_(std::move(autoscaler)),
         preemptions_(preemptions),
         options_(std::move(options)),
-        caches_(std::make_unique<AcceleratorCaches>(pods, nodes, indexes_, options_)) {}
+        caches_(std::make_unique<AcceleratorCaches>(pods, nodes, std::move(indexes), options_)) {}
 
   [[nodiscard]] std::string name() const override { return "slice-placement"; }
   [[nodiscard]] ResourceType resource() const override { return kAccelerators; }
@@ -67,7 +68,7 @@ class PlacementReconciler final : public plan::Reconciler {
  private:
   [[nodiscard]] std::vector<PodPtr> scouts(const std::string& accelerator) const;
 
-  const slice::Indexes indexes_;
+  const AcceleratorIndexes by_accelerator_;
   const PlacementHistories histories_;
   const AutoscalerStores autoscaler_;
   const PreemptionStore* const preemptions_;

@@ -15,7 +15,7 @@ namespace tpuslice::slice {
 struct SliceStores {
   runtime::PodStores pods;
   runtime::NodeStore& nodes;  ///< With TPUs.
-  Indexes indexes{pods, nodes};
+  Indexes indexes{pods};
   std::shared_ptr<RemovedHostHistory> removed_hosts = std::make_shared<RemovedHostHistory>();
   /// Shared, since placement leaves out a slice of which the other controller could not release a pod.
   std::shared_ptr<runtime::WriteBackoff> write_backoff = std::make_shared<runtime::WriteBackoff>();

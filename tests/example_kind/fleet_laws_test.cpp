@@ -28,7 +28,7 @@ class Generator {
     static const std::vector<std::string> kTopologies = {"", "2x2", "2x4", "4x4"};
     FleetWorld world({.ships = dice_.below(4), .topology = kTopologies[static_cast<std::size_t>(dice_.below(4))]});
     for (int round = dice_.below(4); round > 0; --round) {
-      const Plan plan = plan_of(world.observed());
+      const Plan plan = world.plan();
       const std::size_t actions = actions_of(plan).size();
       world.carry_out(
           plan, dice_.chance(60) ? SIZE_MAX : static_cast<std::size_t>(dice_.below(static_cast<int>(actions) + 1)));
@@ -146,7 +146,7 @@ std::vector<std::string> duplicate_hosts(const FleetWorld& world) {
 }
 
 int settle_counted(FleetWorld& world) {
-  const int rounds = settle(world, kMaxRounds);
+  const int rounds = world.settle(kMaxRounds);
   FleetLaws::seen() += rounds;
   return rounds;
 }
@@ -169,7 +169,7 @@ TEST_F(FleetLaws, EqualObservationsHaveEqualPlans) {
 TEST_F(FleetLaws, EveryWorldSettlesAndThenNothingIsWritten) {
   for_many_worlds([](Generator& generator) {
     FleetWorld world = generator.world();
-    ASSERT_LE(settle_counted(world), kMaxRounds) << plan_of(world.observed()).reason;
+    ASSERT_LE(settle_counted(world), kMaxRounds) << world.plan().reason;
     EXPECT_THAT(differences(world), IsEmpty());
     const std::size_t writes = world.writes();
     for (int round = 0; round < 3; ++round) {
@@ -196,7 +196,7 @@ TEST_F(FleetLaws, NoPlanLeavesAPartOfAShipOrTwoPodsForOneHost) {
       if (generator.dice().chance(60)) world.advance();
       ASSERT_THAT(duplicate_hosts(world), IsEmpty());
     }
-    ASSERT_LE(settle_counted(world), kMaxRounds) << plan_of(world.observed()).reason;
+    ASSERT_LE(settle_counted(world), kMaxRounds) << world.plan().reason;
     EXPECT_THAT(differences(world), IsEmpty());
   });
 }
@@ -209,8 +209,8 @@ TEST_F(FleetLaws, ACrashAfterAnyActionChangesNothingInTheEnd) {
     const std::size_t actions = actions_of(plan).size();
     whole.carry_out(plan);
     cut.carry_out(plan, static_cast<std::size_t>(generator.dice().below(static_cast<int>(actions) + 1)));
-    ASSERT_LE(settle_counted(cut), kMaxRounds) << plan_of(cut.observed()).reason;
-    ASSERT_LE(settle_counted(whole), kMaxRounds) << plan_of(whole.observed()).reason;
+    ASSERT_LE(settle_counted(cut), kMaxRounds) << cut.plan().reason;
+    ASSERT_LE(settle_counted(whole), kMaxRounds) << whole.plan().reason;
     EXPECT_EQ(summary_of(cut), summary_of(whole));
     EXPECT_THAT(differences(cut), IsEmpty());
   });

@@ -18,11 +18,9 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::UnorderedElementsAre;
 
-Plan plan_for(const FleetWorld& world) { return plan_of(world.observed()); }
-
 FleetWorld settled(const FleetShape& shape = {}) {
   FleetWorld world(shape);
-  EXPECT_LE(settle(world), 12);
+  EXPECT_LE(world.settle(), 12);
   return world;
 }
 
@@ -32,7 +30,7 @@ std::string condition(const FleetWorld& world, std::string_view type) {
 }
 
 TEST(FleetPlan, CreatesTheServiceAndTheFlagThenAllPods) {
-  const Plan plan = plan_for(FleetWorld());
+  const Plan plan = FleetWorld().plan();
   EXPECT_THAT(stages_of(plan), ElementsAre(ElementsAre("create Service north", "create ConfigMap north-flag"),
                                            ElementsAre("create Pod north-0-0", "create Pod north-0-1",
                                                        "create Pod north-1-0", "create Pod north-1-1")));
@@ -41,7 +39,7 @@ TEST(FleetPlan, CreatesTheServiceAndTheFlagThenAllPods) {
 }
 
 TEST(FleetPlan, GivesEachPodItsIdentity) {
-  const Plan plan = plan_for(FleetWorld());
+  const Plan plan = FleetWorld().plan();
   const Result<Json> pod = action_of(plan, "create Pod north-1-1").body.make();
   ASSERT_TRUE(pod.ok()) << pod.error().message();
   EXPECT_EQ(string_at(*pod, {"spec", "hostname"}), "north-1-1");
@@ -53,24 +51,24 @@ TEST(FleetPlan, GivesEachPodItsIdentity) {
 
 TEST(FleetPlan, ASettledFleetIsReadyAndSaysSoOnce) {
   FleetWorld world;
-  world.carry_out(plan_for(world));
+  world.step();
   world.advance();
-  EXPECT_THAT(plan_for(world), HasEvent("FleetReady"));
-  ASSERT_LE(settle(world), 12);
+  EXPECT_THAT(world.plan(), HasEvent("FleetReady"));
+  ASSERT_LE(world.settle(), 12);
   EXPECT_EQ(world.status()["readyShips"], 2);
   EXPECT_EQ(condition(world, "Ready"), "True");
   EXPECT_EQ(condition(world, "tpuslice.dev/Accepted"), "True");
   EXPECT_EQ(condition(world, "tpuslice.dev/SlicesPlaced"), "True");
-  EXPECT_THAT(plan_for(world), plan::IsEmptyPlan());
+  EXPECT_THAT(world.plan(), plan::IsEmptyPlan());
 }
 
 TEST(FleetPlan, DeletesTheShipsThatAFleetNoLongerHas) {
   FleetWorld world = settled({.ships = 3});
   world.set_spec("ships", 1);
-  EXPECT_THAT(writes_of(plan_for(world), "delete Pod"),
+  EXPECT_THAT(writes_of(world.plan(), "delete Pod"),
               UnorderedElementsAre("delete Pod north-1-0", "delete Pod north-1-1", "delete Pod north-2-0",
                                    "delete Pod north-2-1"));
-  ASSERT_LE(settle(world), 12);
+  ASSERT_LE(world.settle(), 12);
   EXPECT_EQ(world.pods().size(), 2U);
   EXPECT_EQ(world.status()["ships"], 1);
 }
@@ -78,7 +76,7 @@ TEST(FleetPlan, DeletesTheShipsThatAFleetNoLongerHas) {
 TEST(FleetPlan, RestartsTheWholeShipOfAPodThatFailed) {
   FleetWorld world = settled();
   world.fail("north-1-0");
-  const Plan plan = plan_for(world);
+  const Plan plan = world.plan();
   EXPECT_THAT(writes_of(plan, "delete Pod"), UnorderedElementsAre("delete Pod north-1-0", "delete Pod north-1-1"));
   EXPECT_THAT(writes_of(plan, "create Pod"), IsEmpty());
   EXPECT_THAT(plan, HasEvent("ShipRestarted"));
@@ -89,14 +87,14 @@ TEST(FleetPlan, RestartsTheWholeShipOfAPodThatFailed) {
   ASSERT_EQ(deletion.events->measurements.size(), 1U);
   EXPECT_EQ(deletion.events->measurements[0].name, kShipRestarts.name);
   EXPECT_THAT(plan.reason, HasSubstr("pod north-1-0 has failed: restarting ship north-1"));
-  ASSERT_LE(settle(world), 12);
+  ASSERT_LE(world.settle(), 12);
   EXPECT_EQ(condition(world, "Ready"), "True");
 }
 
 TEST(FleetPlan, RestartsAShipThatRunsWithoutAHost) {
   FleetWorld world = settled();
   world.pods().erase("north-0-1");
-  EXPECT_THAT(writes_of(plan_for(world), "delete Pod"), ElementsAre("delete Pod north-0-0"));
+  EXPECT_THAT(writes_of(world.plan(), "delete Pod"), ElementsAre("delete Pod north-0-0"));
 }
 
 TEST(FleetPlan, WaitsForTerminatingPodsOfAShip) {
@@ -104,7 +102,7 @@ TEST(FleetPlan, WaitsForTerminatingPodsOfAShip) {
   for (const char* pod : {"north-0-0", "north-0-1"}) {
     world.pods().at(pod)["metadata"]["deletionTimestamp"] = "2027-01-01T00:00:00Z";
   }
-  const Plan plan = plan_for(world);
+  const Plan plan = world.plan();
   EXPECT_THAT(writes_of(plan, "create Pod"), IsEmpty());
   EXPECT_THAT(writes_of(plan, "delete Pod"), IsEmpty());
 }
@@ -112,8 +110,8 @@ TEST(FleetPlan, WaitsForTerminatingPodsOfAShip) {
 TEST(FleetPlan, RestoresTheFlag) {
   FleetWorld world = settled();
   world.set_spec("flag", "white");
-  EXPECT_THAT(writes_of(plan_for(world), "patch ConfigMap"), ElementsAre("patch ConfigMap north-flag"));
-  ASSERT_LE(settle(world), 12);
+  EXPECT_THAT(writes_of(world.plan(), "patch ConfigMap"), ElementsAre("patch ConfigMap north-flag"));
+  ASSERT_LE(world.settle(), 12);
   EXPECT_EQ(string_at(world.objects(kConfigMaps).at("north-flag"), {"data", "flag"}), "white");
 }
 
@@ -123,7 +121,7 @@ TEST(FleetPlan, ReportsAConfigMapOfAnotherOwnerAndDoesNotChangeIt) {
                           {"kind", "ConfigMap"},
                           {"metadata", {{"name", "north-flag"}, {"namespace", "default"}}},
                           {"data", {{"flag", "red"}}}});
-  const Plan plan = plan_for(world);
+  const Plan plan = world.plan();
   EXPECT_THAT(writes_of(plan, "create ConfigMap"), IsEmpty());
   EXPECT_THAT(writes_of(plan, "patch ConfigMap"), IsEmpty());
   EXPECT_THAT(plan, HasEvent("NameConflict"));
@@ -136,8 +134,8 @@ TEST(FleetPlan, ReportsAWriteThatIsRefused) {
     if (action.type != kPods) return std::nullopt;
     return Error::of(ErrorCode::kForbidden, "exceeded quota");
   });
-  world.carry_out(plan_for(world));
-  const Plan next = plan_for(world);
+  world.step();
+  const Plan next = world.plan();
   ASSERT_TRUE(next.status.has_value());
   const Json* ready = find_condition(next.status->status["conditions"], kReady);
   ASSERT_NE(ready, nullptr);
@@ -148,19 +146,19 @@ TEST(FleetPlan, ReportsAWriteThatIsRefused) {
 TEST(FleetPlan, RefusesASpecAndKeepsThePods) {
   FleetWorld world = settled();
   world.set_spec("ships", -1);
-  const Plan plan = plan_for(world);
+  const Plan plan = world.plan();
   EXPECT_THAT(plan.stages, IsEmpty());
   EXPECT_THAT(plan, HasEvent("InvalidFleetSpec"));
   world.carry_out(plan);
   EXPECT_EQ(condition(world, "tpuslice.dev/Accepted"), "False");
-  EXPECT_THAT(plan_for(world), plan::IsEmptyPlan());
+  EXPECT_THAT(world.plan(), plan::IsEmptyPlan());
   EXPECT_EQ(world.pods().size(), 4U);
 }
 
 TEST(FleetPlan, IsEmptyForAFleetThatIsDeleted) {
   FleetWorld world;
   world.object().mutable_json()["metadata"]["deletionTimestamp"] = "2027-01-01T00:00:00Z";
-  EXPECT_THAT(plan_for(world), plan::IsEmptyPlan());
+  EXPECT_THAT(world.plan(), plan::IsEmptyPlan());
 }
 
 }  // namespace

@@ -37,6 +37,14 @@ struct FleetShape {
           {"spec", {{"ships", shape.ships}, {"flag", shape.flag}, {"template", std::move(pod)}}}};
 }
 
+/// The plan as the controller of an operator with scheduling gates makes it.
+[[nodiscard]] inline plan::Plan plan_of(const FleetObserved& seen) {
+  static const Options kGated{.mutation = {.kinds = own_kinds(), .gate = true}};
+  Result<plan::Plan> plan = plan_fleet(seen, kGated);
+  TPUSLICE_CHECK_MSG(plan.ok(), plan.ok() ? "" : plan.error().message());
+  return *std::move(plan);
+}
+
 class FleetWorld final : public plan::PlanWorld {
  public:
   explicit FleetWorld(const FleetShape& shape = {})
@@ -55,6 +63,24 @@ class FleetWorld final : public plan::PlanWorld {
     return seen;
   }
 
+  /// The plan of observed().
+  [[nodiscard]] plan::Plan plan() const { return plan_of(observed()); }
+  /// Carries out the plan; returns it.
+  plan::Plan step() {
+    plan::Plan out = plan();
+    carry_out(out);
+    return out;
+  }
+  /// step() and advance() until nothing changes; the number of plans, or one more than `limit`.
+  int settle(int limit = 12) {
+    for (int round = 1; round <= limit; ++round) {
+      const bool empty = step().empty();
+      const Objects before = pods();
+      advance();
+      if (empty && before == pods() && plan().empty()) return round;
+    }
+    return limit + 1;
+  }
   /// Terminating pods are deleted; the pods of complete ships lose their gate and run.
   void advance() {
     std::erase_if(pods(), [](const auto& pod) { return pod.second["metadata"].contains("deletionTimestamp"); });
@@ -81,25 +107,5 @@ class FleetWorld final : public plan::PlanWorld {
     pod["status"] = {{"phase", "Running"}, {"conditions", Json::array({{{"type", "Ready"}, {"status", "True"}}})}};
   }
 };
-
-/// The plan as the controller of an operator with scheduling gates makes it.
-[[nodiscard]] inline plan::Plan plan_of(const FleetObserved& seen) {
-  static const Options kGated{.mutation = {.kinds = own_kinds(), .gate = true}};
-  Result<plan::Plan> plan = plan_fleet(seen, kGated);
-  TPUSLICE_CHECK_MSG(plan.ok(), plan.ok() ? "" : plan.error().message());
-  return *std::move(plan);
-}
-
-/// Plans, carries out and advances until nothing changes; returns the number of plans.
-[[nodiscard]] inline int settle(FleetWorld& world, int max_rounds = 12) {
-  for (int round = 1; round <= max_rounds; ++round) {
-    const plan::Plan plan = plan_of(world.observed());
-    world.carry_out(plan);
-    const auto before = world.pods();
-    world.advance();
-    if (plan.empty() && before == world.pods() && plan_of(world.observed()).empty()) return round;
-  }
-  return max_rounds + 1;
-}
 
 }  // namespace tpuslice::example

@@ -32,7 +32,7 @@ FakeRay::Fault fault(const std::string& name) {
 const std::map<std::string, Step>& all_steps() {
   static const std::map<std::string, Step> kSteps{
       // Of the operator.
-      {"run", [](World& world, const Json&) { world.run(); }},        // Plans and answers until nothing changes.
+      {"run", [](World& world, const Json&) { world.settle(); }},     // Plans and answers until nothing changes.
       {"plan", [](World& world, const Json&) { world.step(); }},      // One plan, carried out.
       {"answer", [](World& world, const Json&) { world.answer(); }},  // The dashboard answers what was asked.
       {"failure", [](World& world,

@@ -19,7 +19,7 @@ const fs::path kFolder = "tests/golden/rayservice";
 constexpr int kMaxRounds = 60;
 
 void round(World& world) {
-  world.reconcile();
+  world.step();
   world.advance();
 }
 

@@ -25,7 +25,7 @@ Json LeaderWorkerSetGenerator::random_rollout(int replicas) {
           {"partition", chance(70) || replicas == 0 ? 0 : below(replicas)}};
 }
 
-SetWorld LeaderWorkerSetGenerator::world() {
+World LeaderWorkerSetGenerator::world() {
   SetBuilder set = a_set("serve");
   const int replicas = below(5);
   // With TPUs, the number of hosts usually fits the topology.
@@ -43,10 +43,10 @@ SetWorld LeaderWorkerSetGenerator::world() {
   if (chance(30)) set.set("/spec/networkConfig", {{"subdomainPolicy", "UniquePerReplica"}});
   if (chance(30)) set.annotation(std::string(kExclusiveTopology), kPool);
   if (chance(30)) set.annotation(std::string(kMaxRestarts), std::to_string(below(3)));
-  return SetWorld(set.json());
+  return World(set.json());
 }
 
-void LeaderWorkerSetGenerator::edit(SetWorld& world) {
+void LeaderWorkerSetGenerator::edit(World& world) {
   SetBuilder set = a_set("serve");
   Json edited = world.set();
   const auto of_template = [&](const std::string& pointer, Json value) {
@@ -68,12 +68,12 @@ void LeaderWorkerSetGenerator::edit(SetWorld& world) {
   world.set() = std::move(edited);
 }
 
-Json* LeaderWorkerSetGenerator::any_of(SetWorld::Objects& objects) {
+Json* LeaderWorkerSetGenerator::any_of(World::Objects& objects) {
   if (objects.empty()) return nullptr;
   return &std::next(objects.begin(), below(static_cast<int>(objects.size())))->second;
 }
 
-void LeaderWorkerSetGenerator::inject_pod_fault(SetWorld& world) {
+void LeaderWorkerSetGenerator::inject_pod_fault(World& world) {
   Json* pod = any_of(world.pods());
   if (pod == nullptr) return;
   const int kind = below(100);
@@ -92,7 +92,7 @@ void LeaderWorkerSetGenerator::inject_pod_fault(SetWorld& world) {
   }
 }
 
-void LeaderWorkerSetGenerator::inject_child_fault(SetWorld& world) {
+void LeaderWorkerSetGenerator::inject_child_fault(World& world) {
   Json* set = any_of(world.stateful_sets());
   Json* service = any_of(world.services());
   const int kind = below(100);
@@ -123,7 +123,7 @@ void LeaderWorkerSetGenerator::inject_child_fault(SetWorld& world) {
   }
 }
 
-void LeaderWorkerSetGenerator::repeat_revision(SetWorld& world) {
+void LeaderWorkerSetGenerator::repeat_revision(World& world) {
   const Json* revision = any_of(world.revisions());
   if (revision == nullptr) return;
   Json copy = *revision;
@@ -135,7 +135,7 @@ void LeaderWorkerSetGenerator::repeat_revision(SetWorld& world) {
   world.revisions()[name] = std::move(copy);
 }
 
-void LeaderWorkerSetGenerator::inject_fault(SetWorld& world) {
+void LeaderWorkerSetGenerator::inject_fault(World& world) {
   if (chance(60)) {
     inject_pod_fault(world);
   } else {
@@ -143,8 +143,8 @@ void LeaderWorkerSetGenerator::inject_fault(SetWorld& world) {
   }
 }
 
-void LeaderWorkerSetGenerator::step(SetWorld& world) {
-  world.step([this] { return chance(70); });
+void LeaderWorkerSetGenerator::step(World& world) {
+  world.advance([this] { return chance(70); });
   world.now() += std::chrono::seconds(below(20));
 }
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "tests/laws/laws.h"
-#include "tests/laws/leaderworkerset_world.h"
+#include "tests/unit/controllers/leaderworkerset/world.h"
 
 namespace tpuslice::leaderworkerset {
 
@@ -16,21 +16,21 @@ class LeaderWorkerSetGenerator final : public laws::Dice {
   explicit LeaderWorkerSetGenerator(std::uint64_t seed) : Dice(seed) {}
 
   /// A set of any shape and policy, without children.
-  [[nodiscard]] SetWorld world();
+  [[nodiscard]] World world();
   /// A user's change: image, size, replicas or rollout.
-  void edit(SetWorld& world);
+  void edit(World& world);
   /// A fault: pods fail, restart or are deleted; children are deleted, changed, repeated, or get another owner.
-  void inject_fault(SetWorld& world);
+  void inject_fault(World& world);
   /// A random step of the other controllers.
-  void step(SetWorld& world);
+  void step(World& world);
 
  private:
   [[nodiscard]] Json random_rollout(int replicas);
-  [[nodiscard]] Json* any_of(SetWorld::Objects& objects);
-  void inject_pod_fault(SetWorld& world);
-  void inject_child_fault(SetWorld& world);
+  [[nodiscard]] Json* any_of(World::Objects& objects);
+  void inject_pod_fault(World& world);
+  void inject_child_fault(World& world);
   /// Adds a revision with the data of another one and a key of its own.
-  void repeat_revision(SetWorld& world);
+  void repeat_revision(World& world);
 };
 
 }  // namespace tpuslice::leaderworkerset

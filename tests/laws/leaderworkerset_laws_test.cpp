@@ -18,7 +18,6 @@
 namespace tpuslice::leaderworkerset {
 namespace {
 
-using plan::Action;
 using plan::Plan;
 using testing::IsEmpty;
 
@@ -33,41 +32,35 @@ Plan plan_of(const LeaderWorkerSetObserved& seen) {
   return *std::move(plan);
 }
 
-void apply(const Plan& plan, SetWorld& world) {
-  for (const plan::Stage& stage : plan.stages) {
-    for (const Action& action : stage.actions) world.perform(action);
-  }
-  if (plan.status) world.apply(*plan.status);
-}
-
 /// Runs until the plan is empty; returns violated invariants.
-std::vector<std::string> run_until_stable(SetWorld& world) {
+std::vector<std::string> run_until_stable(World& world) {
   for (int round = 0; round < kMaxRounds; ++round) {
-    const LeaderWorkerSetObserved seen = world.seen();
+    const LeaderWorkerSetObserved seen = world.observed();
     const Plan plan = plan_of(seen);
     if (std::vector<std::string> broken = plan_violations(seen, plan); !broken.empty()) {
       broken.push_back(plan.reason + "\n" + world.describe());
       return broken;
     }
     const bool stable = plan.empty() && !plan.requeue_after;
-    apply(plan, world);
-    const SetWorld::Objects pods = world.pods();
-    world.settle();
+    world.apply(plan);
+    const World::Objects pods = world.pods();
+    world.advance();
     // Only time can change the next plan.
     if (plan.empty() && plan.requeue_after) world.now() += *plan.requeue_after;
-    if (stable && pods == world.pods() && plan_of(world.seen()).empty()) return settled_violations(world.seen());
+    if (stable && pods == world.pods() && plan_of(world.observed()).empty())
+      return settled_violations(world.observed());
   }
-  return {"does not become stable: " + plan_of(world.seen()).reason + "\n" + world.describe()};
+  return {"does not become stable: " + plan_of(world.observed()).reason + "\n" + world.describe()};
 }
 
 /// A world after a random history.
-SetWorld random_history(LeaderWorkerSetGenerator& generator) {
-  SetWorld world = generator.world();
+World random_history(LeaderWorkerSetGenerator& generator) {
+  World world = generator.world();
   const int rounds = generator.below(12);
   for (int round = 0; round < rounds; ++round) {
-    apply(plan_of(world.seen()), world);
+    world.apply(plan_of(world.observed()));
     if (generator.chance(30)) {
-      world.settle();
+      world.advance();
     } else {
       generator.step(world);
     }
@@ -78,7 +71,7 @@ SetWorld random_history(LeaderWorkerSetGenerator& generator) {
 }
 
 /// State by which stable worlds are compared.
-Json final_state(const SetWorld& world) {
+Json final_state(const World& world) {
   Json out = Json::object();
   for (const auto& [name, pod] : world.pods()) out[name] = string_at(pod, {"metadata", "labels", kRevisionKey});
   for (const auto& [name, set] : world.stateful_sets()) out["set " + name] = set["spec"];
@@ -99,7 +92,7 @@ TEST_F(LeaderWorkerSetLaws, CoverSetsInEveryPhase) {
   int outdated = 0;
   int unready = 0;
   for_many_worlds([&](LeaderWorkerSetGenerator& generator) {
-    const SetWorld world = random_history(generator);
+    const World world = random_history(generator);
     const Json& status = world.set().value("status", Json::object());
     const auto replicas = int_at(world.set(), {"spec", "replicas"});
     refused += condition_status(array_at(status, {"conditions"}), plan::kAccepted) == "False" ? 1 : 0;
@@ -114,23 +107,23 @@ TEST_F(LeaderWorkerSetLaws, CoverSetsInEveryPhase) {
 
 TEST_F(LeaderWorkerSetLaws, EqualObservationsHaveEqualPlans) {
   for_many_worlds([](LeaderWorkerSetGenerator& generator) {
-    const SetWorld world = random_history(generator);
-    LeaderWorkerSetObserved again = world.seen();
+    const World world = random_history(generator);
+    LeaderWorkerSetObserved again = world.observed();
     again.set = Object(Json::parse(again.set.json().dump()));
     generator.shuffle(again.pods);
     generator.shuffle(again.stateful_sets);
     generator.shuffle(again.revisions);
     generator.shuffle(again.services);
-    ASSERT_EQ(to_json(plan_of(world.seen())).dump(), to_json(plan_of(again)).dump());
+    ASSERT_EQ(to_json(plan_of(world.observed())).dump(), to_json(plan_of(again)).dump());
   });
 }
 
 TEST_F(LeaderWorkerSetLaws, EveryWorldBecomesStableAndThenNothingIsWritten) {
   for_many_worlds([](LeaderWorkerSetGenerator& generator) {
-    SetWorld world = random_history(generator);
+    World world = random_history(generator);
     ASSERT_THAT(run_until_stable(world), IsEmpty());
     for (int round = 0; round < 3; ++round) {
-      const Plan plan = plan_of(world.seen());
+      const Plan plan = plan_of(world.observed());
       ASSERT_TRUE(plan.empty()) << to_json(plan).dump(2);
       world.now() += std::chrono::seconds(1);
     }
@@ -139,9 +132,9 @@ TEST_F(LeaderWorkerSetLaws, EveryWorldBecomesStableAndThenNothingIsWritten) {
 
 TEST_F(LeaderWorkerSetLaws, NoPlanViolatesAnInvariant) {
   for_many_worlds([](LeaderWorkerSetGenerator& generator) {
-    SetWorld world = random_history(generator);
+    World world = random_history(generator);
     for (int round = 0; round < 10; ++round) {
-      const LeaderWorkerSetObserved seen = world.seen();
+      const LeaderWorkerSetObserved seen = world.observed();
       Plan plan = plan_of(seen);
       ASSERT_THAT(plan_violations(seen, plan), IsEmpty()) << plan.reason << "\n" << world.describe();
       const bool complete = generator.chance(70);
@@ -151,7 +144,7 @@ TEST_F(LeaderWorkerSetLaws, NoPlanViolatesAnInvariant) {
           stage.actions.resize(static_cast<std::size_t>(generator.below(static_cast<int>(stage.actions.size()) + 1)));
       }
       if (!complete) plan.status.reset();
-      apply(plan, world);
+      world.apply(plan);
       if (generator.chance(25)) generator.edit(world);
       if (generator.chance(25)) generator.inject_fault(world);
       if (generator.chance(80)) generator.step(world);
@@ -162,12 +155,12 @@ TEST_F(LeaderWorkerSetLaws, NoPlanViolatesAnInvariant) {
 
 TEST_F(LeaderWorkerSetLaws, ACrashAfterAnyActionDoesNotChangeTheFinalState) {
   for_many_worlds([](LeaderWorkerSetGenerator& generator) {
-    SetWorld whole = random_history(generator);
-    SetWorld cut = whole;
-    const Plan plan = plan_of(cut.seen());
+    World whole = random_history(generator);
+    World cut = whole;
+    const Plan plan = plan_of(cut.observed());
     for (const plan::Stage& stage : plan.stages) {
       const int done = generator.below(static_cast<int>(stage.actions.size()) + 1);
-      for (int i = 0; i < done; ++i) cut.perform(stage.actions[static_cast<std::size_t>(i)]);
+      for (int i = 0; i < done; ++i) cut.apply(stage.actions[static_cast<std::size_t>(i)]);
       if (done < static_cast<int>(stage.actions.size())) break;
     }
     ASSERT_THAT(run_until_stable(cut), IsEmpty());
@@ -179,7 +172,7 @@ TEST_F(LeaderWorkerSetLaws, ACrashAfterAnyActionDoesNotChangeTheFinalState) {
 
 TEST_F(LeaderWorkerSetLaws, AFailedStatusWriteDoesNotChangeThePlan) {
   for_many_worlds([](LeaderWorkerSetGenerator& generator) {
-    LeaderWorkerSetObserved seen = random_history(generator).seen();
+    LeaderWorkerSetObserved seen = random_history(generator).observed();
     seen.last_failure.reset();
     const std::string plan = to_json(plan_of(seen)).dump();
     seen.last_failure = plan::Failure{"FailedUpdateStatus", "it was lost"};

@@ -164,7 +164,7 @@ TEST_F(RayJobLaws, ARayJobThatRunsIsNotWritten) {
       progress(world, {});
       world.advance(3s);
     }
-    world.run();
+    world.settle();
     if (world.state() != "Running RUNNING") return;  // It has ended before.
     ++running;
     const std::size_t writes = world.writes();

@@ -24,7 +24,7 @@ World Generator::world() {
   if (chance(15)) service["spec"]["rayClusterConfig"]["enableInTreeAutoscaling"] = true;
   World out(std::move(service));
   for (int round = below(25); round > 0; --round) {
-    out.reconcile();
+    out.step();
     if (chance(10)) edit(out);
     if (chance(15)) disturb(out);
     if (chance(80)) out.advance();

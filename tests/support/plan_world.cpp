@@ -5,27 +5,12 @@
 #include <fmt/format.h>
 
 #include "api/types/patch.h"
+#include "tests/support/preconditions.h"
 
 namespace tpuslice::plan {
 namespace {
 
 constexpr const char* kForegroundDeletion = "foregroundDeletion";
-
-std::string uid_of(const Json& object) { return string_at(object, {"metadata", "uid"}); }
-
-Error conflict(const Action& action, std::string_view why) {
-  return Error::conflict("{} {}: {}", action.type.resource(), action.key.name, why);
-}
-
-/// As the API server compares them; a write without uid is refused, too.
-Status check(const Action& action, const Json& live) {
-  const Preconditions& needed = action.preconditions;
-  if (needed.uid != uid_of(live)) return conflict(action, "the uid differs");
-  const bool same =
-      needed.resource_version.empty() || needed.resource_version == string_at(live, {"metadata", "resourceVersion"});
-  if (!same) return conflict(action, "the object has been modified");
-  return {};
-}
 
 }  // namespace
 
@@ -96,7 +81,7 @@ Status PlanWorld::apply(const Action& action) {
   if (action.kind == ActionKind::kCreate) return create(action);
   Json* live = find(action);
   if (live == nullptr) return Error::not_found("{} {} not found", action.type.resource(), action.key.name);
-  RETURN_IF_ERROR(check(action, *live));
+  RETURN_IF_ERROR(check_preconditions(action, uid_of(*live), string_at(*live, {"metadata", "resourceVersion"})));
   if (action.kind == ActionKind::kDelete) {
     remove(action, *live);
     return {};

@@ -6,9 +6,11 @@
 //    public:
 //     explicit World(Json cluster) : PlanWorld(kRayClusters, std::move(cluster), a_time()) {}
 //     [[nodiscard]] RayClusterObserved observed() const;  // from object() and objects(kPods)
+//     [[nodiscard]] plan::Plan plan() const;              // of observed()
+//     plan::Plan step();                                  // carries out the plan
 //     void advance();                                     // pods start, terminating ones are deleted
+//     void settle();                                      // step() and advance() until nothing changes
 //   };
-//   world.carry_out(plan_raycluster(world.observed()).value());
 //
 // A value: the laws compare two copies with different histories. Tests change objects in place.
 // cmd/tpu-slice-sim/storage is the storage of a whole cluster with its watches and cannot be copied.
@@ -38,6 +40,8 @@ template <typename View>
   TPUSLICE_CHECK_MSG(view.ok(), view.ok() ? std::string() : view.error().message());
   return std::make_shared<const View>(*std::move(view));
 }
+
+[[nodiscard]] inline std::string uid_of(const Json& object) { return string_at(object, {"metadata", "uid"}); }
 
 class PlanWorld {
  public:

@@ -84,7 +84,7 @@ class Cluster {
   std::size_t cache_bytes_ = 0;
   runtime::PodStore pods_{kPods};
   runtime::NodeStore nodes_{kNodes};
-  const slice::Indexes indexes_{runtime::PodStores({&pods_}), nodes_};
+  const slice::Indexes indexes_{runtime::PodStores({&pods_})};
   const placement::PlacementReconciler placement_{runtime::PodStores({&pods_}), nodes_, indexes_, {}, {}};
 };
 

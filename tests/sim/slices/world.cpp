@@ -9,6 +9,7 @@
 #include "controllers/placement/domains/node_match.h"
 #include "tests/support/chips.h"
 #include "tests/support/pod_merge.h"
+#include "tests/support/preconditions.h"
 #include "tpu/labels.h"
 
 namespace tpuslice::testing {
@@ -112,10 +113,7 @@ Status World::apply_to_records(const plan::Action& action) {
     records.uid = "records";
   } else {
     records = *preemption_records_;
-    const plan::Preconditions& when = action.preconditions;
-    if (!when.resource_version.empty() && when.resource_version != records.resource_version) {
-      return Error::conflict("{} has changed", action.key.name);
-    }
+    RETURN_IF_ERROR(plan::check_preconditions(action, records.uid, records.resource_version));
     const Json body = *action.body.make();
     for (const auto& [accelerator, record] : body.at("data").items()) {
       if (record.is_null()) {
@@ -138,11 +136,7 @@ Status World::apply(const plan::Action& action) {
   const auto found = pods_.find(action.key);
   if (found == pods_.end()) return Error::not_found("{} is deleted", action.key.name);
   const PodView& pod = *found->second;
-  const plan::Preconditions& when = action.preconditions;
-  if (when.uid != pod.uid) return Error::conflict("{} is another one", action.key.name);
-  if (!when.resource_version.empty() && when.resource_version != pod.resource_version) {
-    return Error::conflict("{} has changed", action.key.name);
-  }
+  RETURN_IF_ERROR(plan::check_preconditions(action, pod.uid, pod.resource_version));
   if (action.kind == plan::ActionKind::kDelete) {
     delete_pod(found->second);
     return {};

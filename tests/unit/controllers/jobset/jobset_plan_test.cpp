@@ -19,30 +19,9 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-Plan plan(const World& world, const Options& options = {}) {
-  Result<Plan> out = plan_jobset(world.observed(), options);
-  EXPECT_TRUE(out.ok());
-  return *std::move(out);
-}
-
-// Plans and applies, and lets the rest of the cluster react, until the plan is empty.
-std::vector<std::string> run(World& world, int rounds = 8) {
-  std::vector<std::string> reasons;
-  for (int round = 0; round < rounds; ++round) {
-    const Plan next = plan(world);
-    if (next.empty()) return reasons;
-    reasons.push_back(next.reason);
-    carry_out(next, world);
-    world.advance();
-    world.now() += 1s;
-  }
-  ADD_FAILURE() << "not at rest: " << testing::PrintToString(reasons);
-  return reasons;
-}
-
 World settled(const JobSetBuilder& jobset) {
   World world = jobset.world();
-  run(world);
+  world.settle();
   return world;
 }
 
@@ -53,7 +32,7 @@ std::string of_status(const World& world, std::string_view type) {
 JobSetBuilder of_two_slices() { return a_jobset("train").job("workers", 2).hosts(4).tpu(kV6e, "4x4").restarts(2); }
 
 TEST(JobSetPlan, CreatesTheServiceThenAllJobsAtOnce) {
-  const Plan out = plan(a_jobset("train").job("driver").job("workers", 2).world());
+  const Plan out = a_jobset("train").job("driver").job("workers", 2).world().plan();
   EXPECT_THAT(stages_of(out), ElementsAre(ElementsAre("create Service train"),
                                           ElementsAre("create Job train-driver-0", "create Job train-workers-0",
                                                       "create Job train-workers-1")));
@@ -68,9 +47,9 @@ TEST(JobSetPlan, CreatesTheServiceThenAllJobsAtOnce) {
 TEST(JobSetPlan, CreatesALimitedNumberOfJobs) {
   World world = a_jobset("train").job("workers", 2500).world();
   const auto creates = [&] {
-    const Plan next = plan(world);
+    const Plan next = world.plan();
     const auto stages = stages_of(next);
-    carry_out(next, world);
+    world.carry_out(next);
     return stages.empty() ? 0 : stages.back().size();
   };
   EXPECT_EQ(creates(), 1000U);
@@ -82,38 +61,38 @@ TEST(JobSetPlan, IsEmptyAtRest) {
   World world = settled(of_two_slices());
   for (const Duration later : {Duration(1s), Duration(1h), Duration(24h * 400)}) {
     world.now() = after(later);
-    EXPECT_TRUE(plan(world).empty());
-    EXPECT_EQ(plan(world).requeue_after, std::nullopt);
+    EXPECT_TRUE(world.plan().empty());
+    EXPECT_EQ(world.plan().requeue_after, std::nullopt);
   }
 }
 
 TEST(JobSetPlan, CreatesOnlyMissingJobs) {
   World world = settled(of_two_slices());
   world.without_job("train-workers-1");
-  EXPECT_THAT(stages_of(plan(world)), ElementsAre(ElementsAre("create Job train-workers-1")));
+  EXPECT_THAT(stages_of(world.plan()), ElementsAre(ElementsAre("create Job train-workers-1")));
 }
 
 TEST(JobSetPlan, CreatesADeletedServiceAgain) {
   World world = settled(of_two_slices());
   world.without_service();
-  EXPECT_THAT(stages_of(plan(world)), ElementsAre(ElementsAre("create Service train")));
+  EXPECT_THAT(stages_of(world.plan()), ElementsAre(ElementsAre("create Service train")));
 }
 
 TEST(JobSetPlan, IsTheSameForTheSameObservation) {
   const World world = of_two_slices().world();
-  EXPECT_EQ(to_json(plan(world)).dump(), to_json(plan(world)).dump());
+  EXPECT_EQ(to_json(world.plan()).dump(), to_json(world.plan()).dump());
 }
 
 TEST(JobSetPlan, IsEmptyForAJobSetThatIsBeingDeletedOrIsManagedElsewhere) {
   World leaving = of_two_slices().everywhere(failed("x"));
-  EXPECT_TRUE(plan(leaving.set("/metadata/deletionTimestamp", "2026-01-01T00:00:00Z")).empty());
-  EXPECT_TRUE(plan(of_two_slices().set("/spec/managedBy", "kueue.x-k8s.io/multikueue").world()).empty());
+  EXPECT_TRUE(leaving.set("/metadata/deletionTimestamp", "2026-01-01T00:00:00Z").plan().empty());
+  EXPECT_TRUE(of_two_slices().set("/spec/managedBy", "kueue.x-k8s.io/multikueue").world().plan().empty());
 }
 
 TEST(JobSetPlan, MarksAStatusOfWhichOnlyCountsOfJobsChange) {
   World world = settled(of_two_slices());
   world.job("train-workers-0", active);
-  const Plan out = plan(world);
+  const Plan out = world.plan();
   ASSERT_TRUE(out.status);
   EXPECT_TRUE(out.status->counts_only) << out.status->status.dump(2);
 }
@@ -121,24 +100,24 @@ TEST(JobSetPlan, MarksAStatusOfWhichOnlyCountsOfJobsChange) {
 TEST(JobSetPlan, CountsARestartFirstThenDeletesThenCreates) {
   World world = settled(of_two_slices());
   world.job("train-workers-0", failed("BackoffLimitExceeded", "x", 10s));
-  const Plan judged = plan(world);
+  const Plan judged = world.plan();
   EXPECT_THAT(judged.stages, IsEmpty());
   EXPECT_EQ(judged.status->status["restarts"], 1);
   EXPECT_EQ(judged.status->status["restartsCountTowardsMax"], 1);
   EXPECT_FALSE(judged.status->counts_only);
-  carry_out(judged, world);
-  const Plan deleted = plan(world);
+  world.carry_out(judged);
+  const Plan deleted = world.plan();
   ASSERT_THAT(stages_of(deleted), ElementsAre(ElementsAre("delete Job train-workers-0 Foreground",
                                                           "delete Job train-workers-1 Foreground")));
   EXPECT_EQ(deleted.reason, "deleting 2 jobs (train-workers-0, train-workers-1): they belong to a previous attempt");
   EXPECT_TRUE(deleted.stages[0].independent);
-  carry_out(deleted, world);
-  EXPECT_THAT(stages_of(plan(world)), IsEmpty()) << "the names are still taken";
-  EXPECT_EQ(plan(world).requeue_after, 10s) << "when a slow deletion is reported";
+  world.carry_out(deleted);
+  EXPECT_THAT(stages_of(world.plan()), IsEmpty()) << "the names are still taken";
+  EXPECT_EQ(world.plan().requeue_after, 10s) << "when a slow deletion is reported";
   world.advance();
-  EXPECT_THAT(stages_of(plan(world)),
+  EXPECT_THAT(stages_of(world.plan()),
               ElementsAre(ElementsAre("create Job train-workers-0", "create Job train-workers-1")));
-  run(world);
+  world.settle();
   EXPECT_EQ(of_status(world, kRestarting), "False JobsReady: all jobs are ready");
   EXPECT_THAT(of_status(world, kJobsStarted), testing::StartsWith("True "));
 }
@@ -147,12 +126,12 @@ TEST(JobSetPlan, RestartsWhilePodsTerminateIfRequestedAndGated) {
   const Options gated{.mutation = {.kinds = own_kinds(), .gate = true}};
   World world = settled(of_two_slices().annotation(std::string(kRestartAt), "FailureTarget"));
   world.job("train-workers-0", with_condition("FailureTarget"));
-  carry_out(plan(world, gated), world);
-  const Plan deleted = plan(world, gated);
+  world.step(gated);
+  const Plan deleted = world.plan(gated);
   ASSERT_THAT(stages_of(deleted), ElementsAre(ElementsAre("delete Job train-workers-0 Background",
                                                           "delete Job train-workers-1 Background")));
-  carry_out(deleted, world);
-  EXPECT_THAT(stages_of(plan(world, gated)),
+  world.carry_out(deleted);
+  EXPECT_THAT(stages_of(world.plan(gated)),
               ElementsAre(ElementsAre("create Job train-workers-0", "create Job train-workers-1")));
 }
 
@@ -160,9 +139,9 @@ TEST(JobSetPlan, CreatesEachJobOfANewAttemptOnceItsNameIsFree) {
   World world = settled(of_two_slices());
   world.set("/status/restarts", 1).without_job("train-workers-1").job("train-workers-0", being_deleted());
   world.now() = after(1min);
-  EXPECT_THAT(stages_of(plan(world)), ElementsAre(ElementsAre("create Job train-workers-1")));
+  EXPECT_THAT(stages_of(world.plan()), ElementsAre(ElementsAre("create Job train-workers-1")));
   world.set("/spec/failurePolicy/restartStrategy", "BlockingRecreate");
-  const Plan blocked = plan(world);
+  const Plan blocked = world.plan();
   EXPECT_THAT(stages_of(blocked), IsEmpty());
   EXPECT_EQ(condition(blocked.status->status["conditions"], kJobsStarted),
             "False Deletion: 1 job is still being deleted: train-workers-0; jobs of the previous attempt still exist");
@@ -171,7 +150,7 @@ TEST(JobSetPlan, CreatesEachJobOfANewAttemptOnceItsNameIsFree) {
 TEST(JobSetPlan, FailsAtMaxRestartsAndDeletesActiveJobs) {
   World world = settled(a_jobset("train").job("workers", 2).restarts(0));
   world.job("train-workers-0", failed("x"));
-  run(world);
+  world.settle();
   EXPECT_THAT(of_status(world, kFailed), HasSubstr("True ReachedMaxRestarts: "));
   EXPECT_EQ(world.status()["terminalState"], "Failed");
   EXPECT_THAT(world.jobs(), ElementsAre(testing::Key("train-workers-0"))) << "the failed Job is kept for inspection";
@@ -181,7 +160,7 @@ TEST(JobSetPlan, AppliesTheFailurePolicyBeforeAnythingElse) {
   World world = a_jobset("train").job("driver").job("workers", 2).restarts(1).everywhere(succeeded);
   world.job("train-driver-0", failed("x")).without_job("train-workers-1").without_service();
   world.set("/spec/successPolicy", {{"operator", "Any"}, {"targetReplicatedJobs", {"workers"}}});
-  const Plan out = plan(world);
+  const Plan out = world.plan();
   EXPECT_THAT(out.stages, IsEmpty());
   EXPECT_EQ(out.status->status["restarts"], 1);
   EXPECT_EQ(condition(out.status->status["conditions"], kCompleted), "");
@@ -190,7 +169,7 @@ TEST(JobSetPlan, AppliesTheFailurePolicyBeforeAnythingElse) {
 TEST(JobSetPlan, CompletesBeforeItCreatesMissingJobs) {
   World world = a_jobset("train").job("driver").job("workers", 2).everywhere(succeeded);
   world.without_job("train-workers-1").set("/spec/successPolicy/operator", "Any");
-  const Plan out = plan(world);
+  const Plan out = world.plan();
   EXPECT_THAT(out.stages, IsEmpty());
   EXPECT_EQ(out.reason, "jobset completed successfully");
   EXPECT_EQ(out.status->status["terminalState"], "Completed");
@@ -199,18 +178,18 @@ TEST(JobSetPlan, CompletesBeforeItCreatesMissingJobs) {
 TEST(JobSetPlan, DropsWaitsOnceTheJobSetIsFinished) {
   World world = a_jobset("train").job("a").job("b").depends_on("a", "Complete").world();
   world.set("/spec/successPolicy", {{"operator", "All"}, {"targetReplicatedJobs", {"a"}}});
-  run(world);
+  world.settle();
   EXPECT_EQ(of_status(world, kJobsStarted),
             "False DependsOn: replicated job b waits for a to be Complete: 0 of 1 jobs are");
   world.job("train-a-0", succeeded);
-  run(world);
+  world.settle();
   EXPECT_EQ(world.status()["terminalState"], "Completed");
   EXPECT_EQ(of_status(world, kJobsStarted), "False Finished: the JobSet is finished");
 }
 
 TEST(JobSetPlan, StartsAChainOfDependenciesInTurn) {
   World world = a_jobset("train").job("a").job("b").depends_on("a", "Ready").job("c").depends_on("b", "Ready").world();
-  const std::vector<std::string> reasons = run(world);
+  const std::vector<std::string> reasons = world.settle();
   ASSERT_THAT(reasons, SizeIs(testing::Ge(3U)));
   EXPECT_THAT(reasons[0], HasSubstr("creating 1 job (train-a-0)"));
   EXPECT_EQ(reasons[1], "creating 1 job (train-b-0)");
@@ -220,7 +199,7 @@ TEST(JobSetPlan, StartsAChainOfDependenciesInTurn) {
 
 TEST(JobSetPlan, StartsInOrder) {
   World world = a_jobset("train").job("a").job("b", 2).in_order().world();
-  const std::vector<std::string> reasons = run(world);
+  const std::vector<std::string> reasons = world.settle();
   EXPECT_EQ(reasons.at(1), "creating 2 jobs (train-b-0, train-b-1)");
   EXPECT_THAT(of_status(world, kStartupCompleted), HasSubstr("True "));
   EXPECT_THAT(of_status(world, kStartupInProgress), HasSubstr("False "));
@@ -229,15 +208,15 @@ TEST(JobSetPlan, StartsInOrder) {
 TEST(JobSetPlan, SuspendsAndResumes) {
   World world = settled(of_two_slices());
   world.set("/spec/suspend", true);
-  EXPECT_THAT(stages_of(plan(world)),
+  EXPECT_THAT(stages_of(world.plan()),
               ElementsAre(ElementsAre("patch Job train-workers-0", "patch Job train-workers-1")));
-  run(world);
+  world.settle();
   EXPECT_EQ(of_status(world, kSuspended), "True SuspendedJobs: jobset is suspended");
   EXPECT_EQ(world.status()["replicatedJobsStatus"][0]["suspended"], 2);
   world.set("/spec/suspend", false);
-  EXPECT_THAT(stages_of(plan(world)),
+  EXPECT_THAT(stages_of(world.plan()),
               ElementsAre(ElementsAre("patch Job train-workers-0", "patch Job train-workers-1")));
-  run(world);
+  world.settle();
   EXPECT_EQ(of_status(world, kSuspended), "False ResumeJobs: jobset is resumed");
   EXPECT_EQ(world.status()["replicatedJobsStatus"][0]["ready"], 2);
 }
@@ -245,10 +224,10 @@ TEST(JobSetPlan, SuspendsAndResumes) {
 TEST(JobSetPlan, ClearsTheStartTimeOfAJobInAnEarlierStage) {
   World world = settled(a_jobset("train").job("workers"));
   world.set("/spec/suspend", true);
-  run(world);
+  world.settle();
   world.set("/spec/suspend", false).job("train-workers-0", with_field("/status/startTime", "2026-01-01T00:00:00Z"));
   world.set("/spec/replicatedJobs/0/template/spec/template/spec/nodeSelector", {{"pool", "a"}});
-  EXPECT_THAT(stages_of(plan(world)),
+  EXPECT_THAT(stages_of(world.plan()),
               ElementsAre(ElementsAre("patch Job train-workers-0 status"), ElementsAre("patch Job train-workers-0")));
 }
 
@@ -258,7 +237,7 @@ TEST(JobSetPlan, CreatesJobsAgainForAnotherTopology) {
   job["parallelism"] = job["completions"] = 16;
   job["template"]["spec"]["nodeSelector"]["cloud.google.com/gke-tpu-topology"] = "8x8";
   world.set("/spec/suspend", false);
-  run(world);
+  world.settle();
   const Json& created = world.jobs().at("train-workers-1");
   EXPECT_EQ(created["spec"]["parallelism"], 16);
   EXPECT_EQ(string_at(created, {"spec", "template", "spec", "nodeSelector", tpu::kTopologyLabel}), "8x8");
@@ -268,7 +247,7 @@ TEST(JobSetPlan, ReportsAllErrorsOfAnInvalidSpecAndKeepsJobs) {
   World world = settled(of_two_slices());
   world.set("/spec/replicatedJobs/0/groupName", "Not A Label").set("/spec/replicatedJobs/0/dependsOn", Json::array());
   world.set("/spec/coordinator/replicatedJob", "unknown").without_job("train-workers-1");
-  const Plan out = plan(world);
+  const Plan out = world.plan();
   EXPECT_THAT(out.stages, IsEmpty());
   EXPECT_THAT(out.reason, HasSubstr("the spec is refused: "));
   const std::string accepted = condition(out.status->status["conditions"], plan::kAccepted);
@@ -277,18 +256,18 @@ TEST(JobSetPlan, ReportsAllErrorsOfAnInvalidSpecAndKeepsJobs) {
   EXPECT_THAT(accepted, HasSubstr("spec.coordinator.replicatedJob"));
   ASSERT_THAT(out.events, SizeIs(1));
   EXPECT_EQ(out.events[0].reason, "InvalidJobSetSpec");
-  carry_out(out, world);
-  EXPECT_TRUE(plan(world).empty()) << "reported once";
+  world.carry_out(out);
+  EXPECT_TRUE(world.plan().empty()) << "reported once";
   world.set("/spec/replicatedJobs/0/groupName", "good").set("/spec/coordinator/replicatedJob", "workers");
   world.jobset().mutable_json()["spec"]["replicatedJobs"][0].erase("dependsOn");
-  run(world);
+  world.settle();
   EXPECT_EQ(of_status(world, plan::kAccepted), "True Accepted: the spec is valid");
 }
 
 TEST(JobSetPlan, SuspendsAJobSetWithAnInvalidSpec) {
   World world = settled(of_two_slices());
   world.set("/spec/replicatedJobs/0/groupName", "Not A Label").set("/spec/suspend", true);
-  const Plan out = plan(world);
+  const Plan out = world.plan();
   ASSERT_THAT(stages_of(out), ElementsAre(ElementsAre("patch Job train-workers-0", "patch Job train-workers-1")));
   for (const plan::Action& action : out.stages[0].actions) {
     EXPECT_EQ(*action.body.make(), Json({{"spec", {{"suspend", true}}}}));
@@ -296,22 +275,22 @@ TEST(JobSetPlan, SuspendsAJobSetWithAnInvalidSpec) {
   const Json& conditions = out.status->status["conditions"];
   EXPECT_EQ(condition(conditions, kSuspended), "True SuspendedJobs: jobset is suspended");
   EXPECT_THAT(condition(conditions, plan::kAccepted), testing::StartsWith("False InvalidSpec: "));
-  run(world);
+  world.settle();
   EXPECT_EQ(int_at(world.status(), {"replicatedJobsStatus", "0", "active"}), 0) << "a queue waits for that";
   EXPECT_EQ(int_at(world.status(), {"replicatedJobsStatus", "0", "suspended"}), 2);
-  EXPECT_TRUE(plan(world).empty());
+  EXPECT_TRUE(world.plan().empty());
   world.set("/spec/suspend", false);
-  EXPECT_THAT(plan(world).stages, IsEmpty()) << "it is not resumed";
+  EXPECT_THAT(world.plan().stages, IsEmpty()) << "it is not resumed";
 }
 
 TEST(JobSetPlan, SuspendsJobsOfAPreviousAttemptWithAnInvalidSpec) {
   World world = settled(of_two_slices());
   world.set("/spec/replicatedJobs/0/groupName", "Not A Label").set("/spec/suspend", true).set("/status/restarts", 1);
-  EXPECT_THAT(writes_of(plan(world)), ElementsAre("patch Job train-workers-0", "patch Job train-workers-1"));
+  EXPECT_THAT(writes_of(world.plan()), ElementsAre("patch Job train-workers-0", "patch Job train-workers-1"));
 }
 
 TEST(JobSetPlan, ReportsUnsupportedFields) {
-  const Plan out = plan(of_two_slices().set("/spec/failurePolicy/restartStrategy", "InPlaceRestart").world());
+  const Plan out = of_two_slices().set("/spec/failurePolicy/restartStrategy", "InPlaceRestart").world().plan();
   EXPECT_THAT(out.stages, IsEmpty());
   EXPECT_THAT(condition(out.status->status["conditions"], plan::kAccepted),
               HasSubstr("spec.failurePolicy.restartStrategy"));
@@ -322,7 +301,7 @@ TEST(JobSetPlan, RestartsOnceForAFailedJobWithoutAnAttempt) {
   World world =
       a_jobset("train").job("workers", 2).rule({{"action", "RestartJobSetAndIgnoreMaxRestarts"}}).everywhere(ready);
   world.job("train-workers-0", failed("BackoffLimitExceeded")).job("train-workers-0", without_label(kRestartAttempt));
-  run(world);
+  world.settle();
   EXPECT_EQ(world.status()["restarts"], 1);
 }
 
@@ -332,7 +311,7 @@ TEST(JobSetPlan, RestartsASingleJobWithoutAnAttemptOnce) {
       a_jobset("train").job("workers", 2).rule({{"action", "RestartJobAndIgnoreMaxRestarts"}}).everywhere(ready);
   world.job("train-workers-0", failed("BackoffLimitExceeded"))
       .job("train-workers-0", without_label(kJobRestartAttempt));
-  run(world);
+  world.settle();
   EXPECT_EQ(world.status()["replicatedJobsStatus"][0]["jobRestarts"], Json({1, 0}));
 }
 
@@ -343,20 +322,20 @@ TEST(JobSetPlan, DeletesJobsOfPreviousAttemptsOfAFinishedJobSet) {
   world.set("/status/conditions", Json::array({{{"type", "Failed"}, {"status", "True"}}}));
   world.job("train-workers-0", of_attempt(0)).job("train-workers-0", suspended);
   world.job("train-workers-1", of_attempt(1));
-  EXPECT_THAT(stages_of(plan(world)), ElementsAre(ElementsAre("delete Job train-workers-0 Foreground")));
+  EXPECT_THAT(stages_of(world.plan()), ElementsAre(ElementsAre("delete Job train-workers-0 Foreground")));
 }
 
 TEST(JobSetPlan, DoesNotValidateAFinishedJobSet) {
   World world = of_two_slices().everywhere(succeeded);
   world.set("/status/conditions", Json::array({{{"type", "Completed"}, {"status", "True"}}}));
   world.set("/spec/failurePolicy/restartStrategy", "InPlaceRestart");
-  EXPECT_THAT(condition(plan(world).status->status["conditions"], plan::kAccepted), testing::StartsWith("True "));
+  EXPECT_THAT(condition(world.plan().status->status["conditions"], plan::kAccepted), testing::StartsWith("True "));
 }
 
 TEST(JobSetPlan, ReportsTheLastFailure) {
   World world = settled(of_two_slices());
   world.without_job("train-workers-1").last_failure("JobCreationFailed", "quota exceeded");
-  const Plan out = plan(world);
+  const Plan out = world.plan();
   EXPECT_EQ(condition(out.status->status["conditions"], kJobsStarted), "False JobCreationFailed: quota exceeded");
   EXPECT_THAT(stages_of(out), ElementsAre(ElementsAre("create Job train-workers-1")));
 }
@@ -365,24 +344,24 @@ TEST(JobSetPlan, DeletesTheJobSetWhenItsTtlHasPassed) {
   World world = settled(a_jobset("train").job("workers").set("/spec/ttlSecondsAfterFinished", 60));
   const Timestamp done = world.now();
   world.job("train-workers-0", succeeded);
-  carry_out(plan(world), world);
+  world.step();
   world.now() = done + 20s;
-  EXPECT_TRUE(plan(world).empty());
-  EXPECT_EQ(plan(world).requeue_after, 40s);
+  EXPECT_TRUE(world.plan().empty());
+  EXPECT_EQ(world.plan().requeue_after, 40s);
   world.now() = done + 60s;
-  EXPECT_THAT(stages_of(plan(world)), ElementsAre(ElementsAre("delete JobSet train Foreground")));
+  EXPECT_THAT(stages_of(world.plan()), ElementsAre(ElementsAre("delete JobSet train Foreground")));
 }
 
 TEST(JobSetPlan, NamesTheFirstReasonsAndCountsTheRest) {
   JobSetBuilder jobset = a_jobset("train");
   for (const char* name : {"a", "b", "c", "d", "e"}) jobset.job(name);
-  EXPECT_THAT(plan(jobset.world()).reason, testing::EndsWith("creating 1 job (train-c-0); and 2 more"));
+  EXPECT_THAT(jobset.world().plan().reason, testing::EndsWith("creating 1 job (train-c-0); and 2 more"));
 }
 
 TEST(JobSetPlan, WithoutReplicatedJobsCreatesOnlyTheService) {
   World world = a_jobset("train").world();
-  EXPECT_THAT(stages_of(plan(world)), ElementsAre(ElementsAre("create Service train")));
-  run(world);
+  EXPECT_THAT(stages_of(world.plan()), ElementsAre(ElementsAre("create Service train")));
+  world.settle();
 }
 
 }  // namespace

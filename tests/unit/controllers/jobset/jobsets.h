@@ -3,7 +3,7 @@
 //   a_jobset("train").job("workers", 2).hosts(4).tpu("tpu-v6e-slice", "4x4").restarts(3).observed();  // just applied
 //   World world = a_jobset("train").job("workers", 2).everywhere(ready);  // all children exist, all Jobs are ready
 //   world.job("train-workers-1", failed("BackoffLimitExceeded", "no more pods", 20s));
-//   carry_out(plan(world.observed()), world);
+//   world.step();
 //
 // Times count from start_of_time().
 #pragma once

@@ -8,6 +8,7 @@
 #include "api/base/check.h"
 #include "controllers/jobset/children.h"
 #include "controllers/jobset/job_builder.h"
+#include "controllers/jobset/jobset_plan.h"
 #include "controllers/jobset/rules/jobset_labels.h"
 #include "tests/unit/controllers/jobset/jobsets.h"
 
@@ -33,6 +34,31 @@ JobSetObserved World::observed() const {
   if (service != services.end()) seen.service = plan::view_of<ServiceView>(service->second);
   seen.claims = views<ObjectView>(kVolumeClaims);
   return seen;
+}
+
+plan::Plan World::plan(const Options& options) const {
+  Result<plan::Plan> plan = plan_jobset(observed(), options);
+  TPUSLICE_CHECK_MSG(plan.ok(), plan.ok() ? "" : plan.error().message());
+  return *std::move(plan);
+}
+
+plan::Plan World::step(const Options& options) {
+  plan::Plan out = plan(options);
+  carry_out(out);
+  return out;
+}
+
+std::vector<std::string> World::settle() {
+  std::vector<std::string> reasons;
+  for (int round = 0; round < 8; ++round) {
+    const plan::Plan done = step();
+    if (done.empty()) return reasons;
+    reasons.push_back(done.reason);
+    advance();
+    now_ += std::chrono::seconds(1);
+  }
+  TPUSLICE_CHECK_MSG(false, fmt::format("not at rest: {}", fmt::join(reasons, "; ")));
+  return reasons;
 }
 
 Json World::build(const std::string& name) const {
@@ -135,11 +161,11 @@ void World::advance() {
   }
 }
 
-void carry_out(const plan::Plan& plan, World& world) {
+void World::carry_out(const plan::Plan& plan) {
   for (const plan::Stage& stage : plan.stages) {
-    for (const plan::Action& action : stage.actions) world.apply(action);
+    for (const plan::Action& action : stage.actions) apply(action);
   }
-  if (plan.status) world.set("/status", plan.status->status);
+  if (plan.status) set("/status", plan.status->status);
 }
 
 }  // namespace tpuslice::jobset

@@ -3,7 +3,9 @@
 
 #include <functional>
 #include <string>
+#include <vector>
 
+#include "controllers/jobset/jobset_options.h"
 #include "controllers/jobset/observed.h"
 #include "controllers/jobset/rules/spec.h"
 #include "controllers/plan/plan.h"
@@ -20,6 +22,12 @@ class World final : public plan::PlanWorld {
   explicit World(Json jobset);
 
   [[nodiscard]] JobSetObserved observed() const;
+  /// The plan of observed().
+  [[nodiscard]] plan::Plan plan(const Options& options = {}) const;
+  /// Applies the plan as a whole; returns it.
+  plan::Plan step(const Options& options = {});
+  /// step() and advance() until a plan is empty; returns the reasons of the others.
+  std::vector<std::string> settle();
   [[nodiscard]] JobSetSpec spec() const { return JobSetSpec::read(object()); }
   [[nodiscard]] Object& jobset() { return object(); }
   [[nodiscard]] const Object& jobset() const { return object(); }
@@ -44,6 +52,8 @@ class World final : public plan::PlanWorld {
 
   /// Applies an action that must succeed: preconditions hold, and a created object does not exist.
   void apply(const plan::Action& action);
+  /// Applies the actions and the status, in order.
+  void carry_out(const plan::Plan& plan);
   /// Removes terminating Jobs; suspended ones get their condition, all others become ready.
   void advance();
 
@@ -51,8 +61,5 @@ class World final : public plan::PlanWorld {
   void prepare(const ResourceType& type, Json& created) override;
   [[nodiscard]] Json build(const std::string& name) const;
 };
-
-/// Applies the actions and the status of `plan`, in order.
-void carry_out(const plan::Plan& plan, World& world);
 
 }  // namespace tpuslice::jobset

@@ -6,7 +6,6 @@
 
 #include <fmt/format.h>
 
-#include "controllers/leaderworkerset/leaderworkerset_plan.h"
 #include "controllers/leaderworkerset/rules/leaderworkerset_labels.h"
 #include "tests/support/plan_matchers.h"
 #include "tests/unit/controllers/leaderworkerset/world.h"
@@ -79,20 +78,14 @@ std::vector<std::string> counted_restarts(const plan::Plan& plan) {
   return out;
 }
 
-plan::Plan first_plan() {
-  LeaderWorkerSetObserved seen;
-  seen.set = a_set("serve").replicas(2).size(2).object();
-  seen.now = kToday;
-  return plan_leaderworkerset(seen).value();
-}
+plan::Plan first_plan() { return World(a_set("serve").replicas(2).size(2).json()).plan(); }
 
 /// Sets replicas and partition of the live leader set, and the revision that its groups are to have.
 void set_rollout(World& world, int replicas, int partition, const std::string& key = {}) {
-  world.change_leader_set([&](StatefulSetView& set) {
-    set.settings["replicas"] = replicas;
-    set.settings["updateStrategy"]["rollingUpdate"]["partition"] = partition;
-    if (!key.empty()) set.labels[std::string(kRevisionKey)] = key;
-  });
+  Json& set = world.leader_set();
+  set["spec"]["replicas"] = replicas;
+  set["spec"]["updateStrategy"]["rollingUpdate"]["partition"] = partition;
+  if (!key.empty()) set["metadata"]["labels"][std::string(kRevisionKey)] = key;
 }
 
 TEST(LeaderWorkerSetEvents, NameWhatIsCreatedFirst) {
@@ -112,7 +105,7 @@ TEST(LeaderWorkerSetEvents, NameWhatIsCreatedFirst) {
 
 TEST(LeaderWorkerSetEvents, NameTheLeaderOfANewWorkerSet) {
   World serve = stable_world();
-  serve.drop_stateful_set("serve-1");
+  serve.stateful_sets().erase("serve-1");
   const plan::Plan plan = serve.plan();
   EXPECT_THAT(normal_events_of(plan),
               Contains("Normal GroupsProgressing Create: Created worker statefulset for leader pod serve-1"));
@@ -120,13 +113,16 @@ TEST(LeaderWorkerSetEvents, NameTheLeaderOfANewWorkerSet) {
                                              "leader pod serve-1:"));
   ASSERT_THAT(events_of_actions(plan), ElementsAre("create StatefulSet serve-1: GroupsProgressing / FailedCreate"));
   const plan::Action creation = action_of(plan, "create StatefulSet serve-1");
-  EXPECT_EQ(creation.events->on_success[0].related->uid, "uid-of-serve-1");
-  EXPECT_EQ(creation.events->on_failure[0].related->uid, "uid-of-serve-1");
+  const std::string leader = plan::uid_of(serve.pods().at("serve-1"));
+  EXPECT_EQ(creation.events->on_success[0].related->uid, leader);
+  EXPECT_EQ(creation.events->on_failure[0].related->uid, leader);
 }
 
 TEST(LeaderWorkerSetEvents, AreOfTheWorkerSetAndNotOfTheServiceWithItsName) {
-  World serve(a_set("serve").replicas(1).size(2).set("/spec/networkConfig/subdomainPolicy", "UniquePerReplica"));
-  serve.drop_stateful_set("serve-0");
+  World serve =
+      stable_world(a_set("serve").replicas(1).size(2).set("/spec/networkConfig/subdomainPolicy", "UniquePerReplica"));
+  serve.stateful_sets().erase("serve-0");
+  serve.services().erase("serve-0");
   EXPECT_THAT(events_of_actions(serve.plan()),
               ElementsAre("create Service serve-0:  / FailedCreate",
                           "create StatefulSet serve-0: GroupsProgressing / FailedCreate"));
@@ -147,7 +143,7 @@ TEST(LeaderWorkerSetEvents, AreOfTheActionThatTheyAreAbout) {
 
 TEST(LeaderWorkerSetEvents, CountARestartOnceTheLeaderIsDeleted) {
   World serve = stable_world();
-  serve.change_pod("serve-0-1", [](PodView& pod) { pod.restarted = true; });
+  serve.restart_container("serve-0-1");
   const plan::Plan restart = serve.plan();
   EXPECT_THAT(
       events_of_actions(restart),
@@ -157,8 +153,7 @@ TEST(LeaderWorkerSetEvents, CountARestartOnceTheLeaderIsDeleted) {
 }
 
 TEST(LeaderWorkerSetEvents, DoNotCountAnUpdateAsARestart) {
-  World serve(a_set("serve").replicas(1).size(1));
-  static_cast<void>(serve.plan());
+  World serve = stable_world(a_set("serve").replicas(1).size(1));
   const std::string second = serve.add_update("second");
   set_rollout(serve, 1, 0, second);
   const plan::Plan update = serve.plan();
@@ -168,35 +163,32 @@ TEST(LeaderWorkerSetEvents, DoNotCountAnUpdateAsARestart) {
 
 TEST(LeaderWorkerSetEvents, FollowTheConditions) {
   World serve = stable_world();
-  serve.change_pod("serve-0", [](PodView& pod) { pod.ready = false; });
-  EXPECT_THAT(normal_events_of(serve.plan()),
+  serve.set_ready("serve-0", false);
+  EXPECT_THAT(normal_events_of(serve.step()),
               ElementsAre("Normal GroupsProgressing Update: Replicas are progressing, with 1 groups ready of total 2 "
                           "groups"));
-  serve.change_pod("serve-1", [](PodView& pod) { pod.ready = false; });
-  EXPECT_THAT(normal_events_of(serve.plan()), IsEmpty()) << "no condition changed";
-  for (const char* leader : {"serve-0", "serve-1"}) serve.change_pod(leader, [](PodView& pod) { pod.ready = true; });
+  serve.set_ready("serve-1", false);
+  EXPECT_THAT(normal_events_of(serve.step()), IsEmpty()) << "no condition changed";
+  for (const char* leader : {"serve-0", "serve-1"}) serve.set_ready(leader, true);
   const char* ready = "Normal AllGroupsReady Update: All replicas are ready, with 2 groups ready of total 2 groups";
-  EXPECT_THAT(normal_events_of(serve.plan()), ElementsAre(ready));
-  EXPECT_THAT(normal_events_of(serve.plan()), IsEmpty());
+  EXPECT_THAT(normal_events_of(serve.step()), ElementsAre(ready));
+  EXPECT_THAT(normal_events_of(serve.step()), IsEmpty());
   serve.change_set("/metadata/generation", 2);
-  EXPECT_THAT(normal_events_of(serve.plan()), ElementsAre(ready));
+  EXPECT_THAT(normal_events_of(serve.step()), ElementsAre(ready));
 }
 
 TEST(LeaderWorkerSetEvents, NameTheGroupsThatAreUpdated) {
-  World serve(a_set("serve").replicas(4).size(1).rollout(2, 0));
-  static_cast<void>(serve.plan());
+  World serve = stable_world(a_set("serve").replicas(4).size(1).rollout(2, 0));
   serve.change_set("/spec/leaderWorkerTemplate/workerTemplate/spec/containers/0/image", "second");
-  EXPECT_THAT(normal_events_of(serve.plan()),
+  EXPECT_THAT(normal_events_of(serve.step()),
               ElementsAre("Normal CreatingRevision Create: Creating revision with key 84c68db7b9 for updated LWS",
                           "Normal GroupsUpdating Update: Rolling Upgrade is in progress, with 4 groups ready of total "
                           "4 groups"));
-  const std::string second = serve.add_update("second");
-  set_rollout(serve, 4, 4, second);
   EXPECT_THAT(normal_events_of(serve.plan()),
               ElementsAre("Normal GroupsUpdating Update: Updating replicas 2 to 3 (inclusive)"));
-  set_rollout(serve, 4, 3, second);
+  set_rollout(serve, 4, 3);
   EXPECT_THAT(normal_events_of(serve.plan()), ElementsAre("Normal GroupsUpdating Update: Updating replica 2"));
-  set_rollout(serve, 4, 99, second);
+  set_rollout(serve, 4, 99);
   EXPECT_THAT(normal_events_of(serve.plan()),
               ElementsAre("Normal GroupsUpdating Update: Updating replicas 2 to 3 (inclusive)"))
       << "there are no others";
@@ -214,14 +206,14 @@ TEST(LeaderWorkerSetEvents, NameTheSurgeGroupsThatAreDeleted) {
 
 TEST(LeaderWorkerSetEvents, NameThePodThatFailedAndTheLeaderThatIsDeleted) {
   World serve = stable_world();
-  serve.change_pod("serve-0-1", [](PodView& pod) { pod.restarted = true; });
+  serve.restart_container("serve-0-1");
   const plan::Plan plan = serve.plan();
   EXPECT_THAT(normal_events_of(plan),
               ElementsAre("Normal RecreateGroup Delete: Worker pod serve-0-1 failed, deleted leader "
                           "pod serve-0 to recreate group 0"));
   EXPECT_THAT(warnings_of(plan), Contains("Warning FailedUpdate Delete: Failed to delete Pod serve-0:"));
   World replaced = stable_world();
-  replaced.change_pod("serve-0-1", [](PodView& pod) { pod.uid = "uid-of-another"; });
+  replaced.pods().at("serve-0-1")["metadata"]["uid"] = "uid-of-another";
   EXPECT_THAT(normal_events_of(replaced.plan()),
               ElementsAre("Normal RecreateGroup Delete: Deleted leader pod serve-0 to "
                           "recreate group 0: one of its pods was replaced"))
@@ -230,7 +222,7 @@ TEST(LeaderWorkerSetEvents, NameThePodThatFailedAndTheLeaderThatIsDeleted) {
 
 TEST(LeaderWorkerSetEvents, NameARevisionThatWasDeleted) {
   World serve = stable_world();
-  serve.seen().revisions.clear();
+  serve.revisions().clear();
   EXPECT_THAT(normal_events_of(serve.plan()),
               ElementsAre("Normal CreatingRevision Create: Creating missing revision with key 579d85486f for existing "
                           "LeaderWorkerSet"));
@@ -238,11 +230,7 @@ TEST(LeaderWorkerSetEvents, NameARevisionThatWasDeleted) {
 
 TEST(LeaderWorkerSetEvents, NameTheWriteThatFailed) {
   World serve = stable_world();
-  for (StatefulSetPtr& set : serve.seen().stateful_sets) {
-    StatefulSetView view = *set;
-    view.settings["replicas"] = 7;
-    set = std::make_shared<const StatefulSetView>(std::move(view));
-  }
+  for (auto& [name, set] : serve.stateful_sets()) set["spec"]["replicas"] = 7;
   EXPECT_THAT(warnings_of(serve.plan()),
               ElementsAre("Warning FailedUpdate Update: Failed to update leader statefulset serve:",
                           "Warning FailedUpdate Update: Failed to update StatefulSet serve-0:",

@@ -36,10 +36,7 @@ std::vector<std::string> statuses(const Json& conditions) {
 }
 
 TEST(LeaderWorkerSetPlan, CreatesRevisionServiceAndLeaderSetFirst) {
-  LeaderWorkerSetObserved seen;
-  seen.set = a_set("serve").replicas(2).size(2).object();
-  seen.now = kToday;
-  const plan::Plan plan = plan_leaderworkerset(seen).value();
+  const plan::Plan plan = World(a_set("serve").replicas(2).size(2).json()).plan();
   const std::vector<std::string> all = writes_of(plan);
   ASSERT_EQ(all.size(), 3U);
   EXPECT_THAT(all[0], HasSubstr("create ControllerRevision serve-"));
@@ -50,8 +47,9 @@ TEST(LeaderWorkerSetPlan, CreatesRevisionServiceAndLeaderSetFirst) {
 }
 
 TEST(LeaderWorkerSetPlan, IsProgressingButNotUpdatingForNewGroups) {
-  World serve = world();
-  for (const char* workers : {"serve-0", "serve-1"}) serve.drop_stateful_set(workers);
+  World serve(a_set("serve").replicas(2).size(2).json());
+  serve.step();
+  serve.advance();
   const plan::Plan plan = serve.plan();
   const Json& conditions = plan.status->status["conditions"];
   EXPECT_EQ(condition_status(conditions, kProgressing), "True");
@@ -60,11 +58,14 @@ TEST(LeaderWorkerSetPlan, IsProgressingButNotUpdatingForNewGroups) {
 }
 
 TEST(LeaderWorkerSetPlan, RecordsTheMembersOfCompleteGroupsAndIsThenEmpty) {
-  World serve = world();
-  EXPECT_THAT(writes_of(serve.plan()), ElementsAre("patch StatefulSet serve-0", "patch StatefulSet serve-1"));
-  World stable = stable_world();
+  World serve(a_set("serve").replicas(2).size(2).json());
+  for (int i = 0; i < 2; ++i) {
+    serve.step();
+    serve.advance();
+  }
+  EXPECT_THAT(writes_of(serve.step()), ElementsAre("patch StatefulSet serve-0", "patch StatefulSet serve-1"));
   for (int i = 0; i < 3; ++i) {
-    const plan::Plan plan = stable.plan();
+    const plan::Plan plan = serve.plan();
     EXPECT_TRUE(plan.empty()) << to_json(plan).dump(2);
     EXPECT_FALSE(plan.requeue_after);
   }
@@ -72,43 +73,42 @@ TEST(LeaderWorkerSetPlan, RecordsTheMembersOfCompleteGroupsAndIsThenEmpty) {
 
 TEST(LeaderWorkerSetPlan, CreatesTheWorkerSetOfALeader) {
   World serve = stable_world();
-  serve.drop_stateful_set("serve-1");
-  std::erase_if(serve.seen().pods, [](const PodPtr& pod) { return pod->key.name == "serve-1-1"; });
+  serve.stateful_sets().erase("serve-1");
+  serve.pods().erase("serve-1-1");
   EXPECT_THAT(writes_of(serve.plan()), ElementsAre("create StatefulSet serve-1"));
   serve.change_set("/spec/startupPolicy", "LeaderReady");
-  serve.change_pod("serve-1", [](PodView& pod) { pod.ready = false; });
+  serve.set_ready("serve-1", false);
   EXPECT_THAT(writes_of(serve.plan()), IsEmpty()) << "the leader is not ready";
-  serve.change_pod("serve-1", [](PodView& pod) { pod.ready = true; });
+  serve.set_ready("serve-1", true);
   EXPECT_THAT(writes_of(serve.plan()), ElementsAre("create StatefulSet serve-1"));
 }
 
 TEST(LeaderWorkerSetPlan, CreatesTheWorkerSetOfALeaderBeyondTheReplicas) {
   World serve = stable_world();
-  serve.add_group(2, serve.key());
-  serve.drop_stateful_set("serve-2");
+  Json leader = serve.pods().at("serve-1");
+  leader["metadata"]["name"] = "serve-2";
+  serve.add(kPods, std::move(leader));
   EXPECT_THAT(writes_of(serve.plan()), ElementsAre("create StatefulSet serve-2"));
-  serve.change_pod("serve-2", [](PodView& pod) { pod.restarted = true; });
+  serve.restart_container("serve-2");
   EXPECT_THAT(writes_of(serve.plan()), ElementsAre("create StatefulSet serve-2"))
       << "the StatefulSet controller deletes it, so it is not restarted";
-  serve.change_pod("serve-2", [](PodView& pod) { pod.deletion = kToday; });
+  serve.terminate_pod("serve-2");
   EXPECT_THAT(writes_of(serve.plan()), IsEmpty());
 }
 
 TEST(LeaderWorkerSetPlan, WaitsForTheWorkersOfAPreviousLeader) {
   World serve = stable_world();
-  serve.change_pod("serve-1", [](PodView& pod) { pod.uid = "uid-of-another-leader"; });
-  const plan::Plan plan = serve.plan();
+  serve.pods().at("serve-1")["metadata"]["uid"] = "uid-of-another-leader";
+  const plan::Plan plan = serve.step();
   EXPECT_THAT(writes_of(plan), IsEmpty());
-  EXPECT_EQ(condition_status(serve.seen().set.json()["status"]["conditions"], kGroupsHealthy), "True");
+  EXPECT_EQ(condition_status(serve.conditions(), kGroupsHealthy), "True");
 }
 
 TEST(LeaderWorkerSetPlan, ReportsAStatefulSetOfAnotherOwnerWithTheNameOfAWorkerSet) {
   World serve = stable_world();
-  serve.drop_stateful_set("serve-1");
-  const Json other = {{"apiVersion", "apps/v1"},
-                      {"kind", "StatefulSet"},
-                      {"metadata", {{"name", "serve-1"}, {"namespace", "default"}}}};
-  serve.seen().stateful_sets.push_back(stored<StatefulSetView>(other, "uid-of-other"));
+  serve.add(kStatefulSets, {{"apiVersion", "apps/v1"},
+                            {"kind", "StatefulSet"},
+                            {"metadata", {{"name", "serve-1"}, {"namespace", "default"}}}});
   const plan::Plan plan = serve.plan();
   EXPECT_THAT(writes_of(plan), IsEmpty());
   const Json* healthy = find_condition(plan.status->status["conditions"], kGroupsHealthy);
@@ -120,10 +120,9 @@ TEST(LeaderWorkerSetPlan, ReportsAStatefulSetOfAnotherOwnerWithTheNameOfAWorkerS
 
 TEST(LeaderWorkerSetPlan, ReportsAServiceOfAnotherOwnerThatDoesNotSelectThePods) {
   World serve = stable_world();
-  ServiceView service = *serve.seen().services.front();
-  service.controller.reset();
-  service.selector = {{"app", "other"}};
-  serve.seen().services = {std::make_shared<const ServiceView>(service)};
+  Json& service = serve.services().at("serve");
+  service["metadata"].erase("ownerReferences");
+  service["spec"]["selector"] = {{"app", "other"}};
   const plan::Plan plan = serve.plan();
   EXPECT_THAT(writes_of(plan), IsEmpty());
   const Json* healthy = find_condition(plan.status->status["conditions"], kGroupsHealthy);
@@ -135,12 +134,11 @@ TEST(LeaderWorkerSetPlan, ReportsAServiceOfAnotherOwnerThatDoesNotSelectThePods)
 }
 
 TEST(LeaderWorkerSetPlan, WritesNoChildrenIfTheLeaderSetHasAnotherOwner) {
-  LeaderWorkerSetObserved seen;
-  seen.set = a_set("serve").object();
-  const Json other = {
-      {"apiVersion", "apps/v1"}, {"kind", "StatefulSet"}, {"metadata", {{"name", "serve"}, {"namespace", "default"}}}};
-  seen.stateful_sets = {stored<StatefulSetView>(other, "uid-of-other")};
-  const plan::Plan plan = plan_leaderworkerset(seen).value();
+  World serve(a_set("serve").json());
+  serve.add(kStatefulSets, {{"apiVersion", "apps/v1"},
+                            {"kind", "StatefulSet"},
+                            {"metadata", {{"name", "serve"}, {"namespace", "default"}}}});
+  const plan::Plan plan = serve.plan();
   EXPECT_THAT(writes_of(plan), IsEmpty());
   const Json& conditions = plan.status->status["conditions"];
   EXPECT_THAT(statuses(conditions),
@@ -149,12 +147,11 @@ TEST(LeaderWorkerSetPlan, WritesNoChildrenIfTheLeaderSetHasAnotherOwner) {
 }
 
 TEST(LeaderWorkerSetPlan, WaitsForTheLeaderSetOfADeletedSetOfItsName) {
-  LeaderWorkerSetObserved seen;
-  seen.set = a_set("serve").object();
-  Json earlier = build_leader_set(LeaderWorkerSetSpec::read(seen.set), {"a", 1, 0});
+  World serve(a_set("serve").json());
+  Json earlier = build_leader_set(serve.spec(), {"a", 1, 0});
   earlier["metadata"]["ownerReferences"][0]["uid"] = "uid-of-deleted";
-  seen.stateful_sets = {stored<StatefulSetView>(earlier, "uid-of-earlier")};
-  const plan::Plan plan = plan_leaderworkerset(seen).value();
+  serve.add(kStatefulSets, std::move(earlier));
+  const plan::Plan plan = serve.plan();
   EXPECT_THAT(writes_of(plan), IsEmpty()) << "the garbage collector deletes it";
   EXPECT_THAT(plan::events_of(plan), IsEmpty());
   EXPECT_EQ(string_at(*find_condition(plan.status->status["conditions"], kGroupsHealthy), {"reason"}),
@@ -164,15 +161,15 @@ TEST(LeaderWorkerSetPlan, WaitsForTheLeaderSetOfADeletedSetOfItsName) {
 
 TEST(LeaderWorkerSetPlan, IgnoresObjectsWithNamesOfGroupsThatCannotExist) {
   World serve = stable_world();
-  const Json unowned = {
-      {"apiVersion", "apps/v1"},
-      {"kind", "StatefulSet"},
-      {"metadata",
-       {{"name", "serve-2147483647"}, {"namespace", "default"}, {"labels", {{std::string(kLwsName), "serve"}}}}}};
-  serve.seen().stateful_sets.push_back(stored<StatefulSetView>(unowned, "uid-of-other"));
-  PodView forged = *serve.seen().pods.front();
-  forged.key.name = "serve-2147483646";
-  serve.seen().pods.push_back(std::make_shared<const PodView>(forged));
+  serve.add(
+      kStatefulSets,
+      {{"apiVersion", "apps/v1"},
+       {"kind", "StatefulSet"},
+       {"metadata",
+        {{"name", "serve-2147483647"}, {"namespace", "default"}, {"labels", {{std::string(kLwsName), "serve"}}}}}});
+  Json forged = serve.pods().at("serve-0");
+  forged["metadata"]["name"] = "serve-2147483646";
+  serve.add(kPods, std::move(forged));
   const plan::Plan plan = serve.plan();
   EXPECT_TRUE(plan.empty()) << to_json(plan).dump(2);
 }
@@ -181,65 +178,57 @@ TEST(LeaderWorkerSetPlan, ReconcilesASetThatWasScaledToWhereAPercentageIsZero) {
   World serve = stable_world();
   serve.change_set("/spec/rolloutStrategy", {{"rollingUpdateConfiguration", {{"maxUnavailable", "50%"}}}});
   serve.change_set("/spec/replicas", 1);
-  EXPECT_THAT(writes_of(serve.plan()), ElementsAre("patch StatefulSet serve"));
-  EXPECT_EQ(condition_status(serve.seen().set.json()["status"]["conditions"], plan::kAccepted), "True");
+  EXPECT_THAT(writes_of(serve.step()), ElementsAre("patch StatefulSet serve"));
+  EXPECT_EQ(condition_status(serve.conditions(), plan::kAccepted), "True");
   EXPECT_EQ(serve.spec().rollout.max_unavailable, 1);
 }
 
 TEST(LeaderWorkerSetPlan, RecordsThatAGroupIsNotRestartedAgain) {
   World serve = stable_world();
   serve.change_set("/metadata/annotations", {{std::string(kMaxRestarts), "1"}});
-  serve.change_leader_set([](StatefulSetView& set) {
-    set.annotations[std::string(kRestarts)] = R"({"0":{"count":1,"last":"2027-01-15T07:59:00Z","leader":"earlier"}})";
-  });
-  serve.change_pod("serve-0-1", [](PodView& pod) { pod.restarted = true; });
-  const plan::Plan plan = serve.plan();
+  serve.leader_set()["metadata"]["annotations"][std::string(kRestarts)] =
+      R"({"0":{"count":1,"last":"2027-01-15T07:59:00Z","leader":"earlier"}})";
+  serve.restart_container("serve-0-1");
+  const plan::Plan plan = serve.step();
   ASSERT_THAT(writes_of(plan), ElementsAre("patch StatefulSet serve"));
   const Json patch = action_of(plan, "patch StatefulSet serve").body.make().value();
-  const std::string records = string_at(patch, {"metadata", "annotations", kRestarts});
-  EXPECT_THAT(records, HasSubstr(R"("exhausted":"uid-of-serve-0")"));
-  serve.change_leader_set([&](StatefulSetView& set) {
-    set.annotations[std::string(kRestarts)] = records;
-    for (const auto& [key, value] : serve.spec().annotations) set.annotations[key] = value;
-  });
+  EXPECT_THAT(string_at(patch, {"metadata", "annotations", kRestarts}),
+              HasSubstr(fmt::format(R"("exhausted":"{}")", plan::uid_of(serve.pods().at("serve-0")))));
   EXPECT_THAT(writes_of(serve.plan()), IsEmpty());
 }
 
 TEST(LeaderWorkerSetPlan, WaitsForAServiceThatIsBeingDeleted) {
   World serve = stable_world();
-  ServiceView service = *serve.seen().services.front();
-  service.deletion = kToday;
-  service.controller.reset();
-  serve.seen().services = {std::make_shared<const ServiceView>(service)};
+  Json& service = serve.services().at("serve")["metadata"];
+  service["deletionTimestamp"] = format_rfc3339(serve.now());
+  service.erase("ownerReferences");
   const plan::Plan plan = serve.plan();
   EXPECT_THAT(writes_of(plan), IsEmpty());
   EXPECT_EQ(plan.requeue_after, plan::kConflictRetry) << "no event of it concerns this set";
 }
 
 TEST(LeaderWorkerSetPlan, SetsAllConditionsOfOurOwnFromTheFirstPlanOn) {
-  LeaderWorkerSetObserved seen;
-  seen.set = a_set("serve").object();
-  seen.now = kToday;
-  EXPECT_THAT(statuses(plan_leaderworkerset(seen).value().status->status["conditions"]),
-              ElementsAre("Progressing=True", "Accepted=True", "GroupsHealthy=True", "SlicesPlaced=False",
-                          "ContainersStarted=False"));
-  seen.set = a_set("serve").size(-1).object();
-  EXPECT_THAT(statuses(plan_leaderworkerset(seen).value().status->status["conditions"]),
+  const auto first = [](const SetBuilder& set) {
+    return statuses(World(set.json()).plan().status->status["conditions"]);
+  };
+  EXPECT_THAT(first(a_set("serve")), ElementsAre("Progressing=True", "Accepted=True", "GroupsHealthy=True",
+                                                 "SlicesPlaced=False", "ContainersStarted=False"));
+  EXPECT_THAT(first(a_set("serve").size(-1)),
               ElementsAre("Accepted=False", "GroupsHealthy=False", "SlicesPlaced=False", "ContainersStarted=False"));
 }
 
 // kubectl wait ignores conditions with an old observedGeneration, whatever their status.
 TEST(LeaderWorkerSetPlan, SetsObservedGenerationOfTrueAndFalseConditions) {
   World serve = stable_world();
-  serve.change_pod("serve-0", [](PodView& pod) { pod.ready = false; });
-  static_cast<void>(serve.plan());
-  serve.change_pod("serve-0", [](PodView& pod) { pod.ready = true; });
-  static_cast<void>(serve.plan());
+  serve.set_ready("serve-0", false);
+  serve.step();
+  serve.set_ready("serve-0", true);
+  serve.step();
   serve.change_set("/spec/rolloutStrategy", {{"rollingUpdateConfiguration", {{"maxSurge", 1}}}});
   serve.change_set("/metadata/generation", 2);
   const Json status = serve.plan().status->status;
   EXPECT_THAT(statuses(status["conditions"]),
-              ElementsAre("Available=True", "Progressing=False", "Accepted=True", "GroupsHealthy=True",
+              ElementsAre("Progressing=False", "Available=True", "Accepted=True", "GroupsHealthy=True",
                           "SlicesPlaced=True", "ContainersStarted=True"));
   for (const Json& condition : status["conditions"]) EXPECT_EQ(condition["observedGeneration"], 2) << condition;
 }
@@ -247,8 +236,8 @@ TEST(LeaderWorkerSetPlan, SetsObservedGenerationOfTrueAndFalseConditions) {
 TEST(LeaderWorkerSetPlan, MarksAStatusOfWhichOnlyCountsOfGroupsChange) {
   World serve = stable_world();
   const auto lose = [&](const char* leader) {
-    serve.change_pod(leader, [](PodView& pod) { pod.ready = false; });
-    return serve.plan().status.value();
+    serve.set_ready(leader, false);
+    return serve.step().status.value();
   };
   EXPECT_FALSE(lose("serve-0").counts_only) << "it is no longer Available";
   EXPECT_TRUE(lose("serve-1").counts_only);
@@ -256,13 +245,12 @@ TEST(LeaderWorkerSetPlan, MarksAStatusOfWhichOnlyCountsOfGroupsChange) {
 
 TEST(LeaderWorkerSetPlan, ReportsWaitingReasonsOfSlices) {
   World serve = stable_world();
-  serve.change_pod("serve-1", [](PodView& pod) {
-    pod.labels[std::string(tpu::kSlice)] = "serve-1";
-    pod.annotations[std::string(tpu::kWaiting)] = "1 node pool would match, a: node a-0 is cordoned";
-  });
-  const plan::Plan plan = serve.plan();
+  Json& pod = serve.pods().at("serve-1")["metadata"];
+  pod["labels"][std::string(tpu::kSlice)] = "serve-1";
+  pod["annotations"][std::string(tpu::kWaiting)] = "1 node pool would match, a: node a-0 is cordoned";
+  const plan::Plan plan = serve.step();
   EXPECT_THAT(writes_of(plan), IsEmpty());
-  const Json conditions = serve.seen().set.json()["status"]["conditions"];
+  const Json conditions = serve.conditions();
   const Json* placed = find_condition(conditions, plan::kSlicesPlaced);
   ASSERT_NE(placed, nullptr);
   EXPECT_EQ((*placed)["status"], "False");
@@ -270,25 +258,25 @@ TEST(LeaderWorkerSetPlan, ReportsWaitingReasonsOfSlices) {
   EXPECT_THAT((*placed)["message"], HasSubstr("1 node pool would match, a: node a-0 is cordoned"));
   EXPECT_TRUE(serve.plan().empty());
 
-  serve.change_pod("serve-1", [](PodView& pod) { pod.annotations.clear(); });
-  static_cast<void>(serve.plan());
-  EXPECT_TRUE(is_condition_true(serve.seen().set.json()["status"]["conditions"], plan::kSlicesPlaced));
+  pod["annotations"].erase(std::string(tpu::kWaiting));
+  serve.step();
+  EXPECT_TRUE(is_condition_true(serve.conditions(), plan::kSlicesPlaced));
 }
 
 TEST(LeaderWorkerSetPlan, ReportsWhyTheLastPlanFailed) {
   World serve = stable_world();
-  serve.seen().last_failure = {"FailedCreate", "statefulsets.apps \"serve-1\" is forbidden: exceeded quota"};
-  const plan::Plan plan = serve.plan();
+  serve.fail("FailedCreate", "statefulsets.apps \"serve-1\" is forbidden: exceeded quota");
+  const plan::Plan plan = serve.step();
   EXPECT_THAT(string_at(*find_condition(plan.status->status["conditions"], kGroupsHealthy), {"message"}),
               HasSubstr("exceeded quota"));
-  serve.seen().last_failure = {"", "the status cannot be written"};
+  serve.fail("", "the status cannot be written");
   EXPECT_EQ(condition_status(serve.plan().status->status["conditions"], kGroupsHealthy), "True");
 }
 
 TEST(LeaderWorkerSetPlan, OnlyReportsAnInvalidSpec) {
   World serve = stable_world();
   serve.change_set("/spec/leaderWorkerTemplate/size", -1);
-  const plan::Plan plan = serve.plan();
+  const plan::Plan plan = serve.step();
   EXPECT_THAT(writes_of(plan), IsEmpty());
   EXPECT_EQ(condition_status(plan.status->status["conditions"], plan::kAccepted), "False");
   EXPECT_TRUE(serve.plan().empty()) << "reported once";
@@ -299,17 +287,13 @@ TEST(LeaderWorkerSetPlan, OnlyReportsAnInvalidSpec) {
 TEST(LeaderWorkerSetPlan, ScalesDownASetWithAnInvalidSpec) {
   World serve = stable_world();
   serve.change_set("/spec/leaderWorkerTemplate/size", -1);
-  static_cast<void>(serve.plan());
+  serve.step();
   serve.change_set("/spec/replicas", 1);
-  const plan::Plan plan = serve.plan();
+  const plan::Plan plan = serve.step();
   ASSERT_THAT(writes_of(plan), ElementsAre("patch StatefulSet serve"));
   const plan::Action patch = action_of(plan, "patch StatefulSet serve");
   EXPECT_EQ(patch.body.make().value()["spec"], Json({{"replicas", 1}})) << "the template stays";
-  EXPECT_EQ(patch.preconditions.uid, "uid-of-leaders");
-  serve.change_leader_set([](StatefulSetView& set) {
-    set.settings["replicas"] = 1;
-    set.annotations[std::string(kReplicas)] = "1";
-  });
+  EXPECT_EQ(patch.preconditions.uid, plan::uid_of(serve.leader_set()));
   EXPECT_TRUE(serve.plan().empty());
   serve.change_set("/spec/replicas", 2);
   EXPECT_THAT(writes_of(serve.plan()), IsEmpty()) << "new groups would need the templates";
@@ -324,51 +308,45 @@ TEST(LeaderWorkerSetPlan, ScalesAnInvalidSetDownForAValidNumberOnly) {
   }
   World surging = stable_world();
   surging.change_set("/spec/leaderWorkerTemplate/size", -1);
-  surging.change_leader_set([](StatefulSetView& set) { set.settings["replicas"] = 3; });
+  surging.leader_set()["spec"]["replicas"] = 3;
   EXPECT_THAT(writes_of(surging.plan()), IsEmpty()) << "the third is a surge group of an update";
   World foreign = stable_world();
   foreign.change_set("/spec/leaderWorkerTemplate/size", -1);
   foreign.change_set("/spec/replicas", 0);
-  foreign.change_leader_set([](StatefulSetView& set) { set.controller->uid = "another"; });
+  foreign.leader_set()["metadata"]["ownerReferences"][0]["uid"] = "another";
   EXPECT_THAT(writes_of(foreign.plan()), IsEmpty());
 }
 
 TEST(LeaderWorkerSetPlan, IsEmptyForATerminatingSet) {
-  World serve = world();
+  World serve = stable_world();
   serve.change_set("/metadata/deletionTimestamp", "2026-01-01T00:00:00Z");
   EXPECT_TRUE(serve.plan().empty());
 }
 
 TEST(LeaderWorkerSetPlan, RecordsARestartBeforeItDeletesTheGroup) {
   World serve = stable_world();
-  serve.change_pod("serve-0-1", [](PodView& pod) { pod.restarted = true; });
+  serve.restart_container("serve-0-1");
   const plan::Plan plan = serve.plan();
   EXPECT_THAT(stages_of(plan),
               ElementsAre(ElementsAre("patch StatefulSet serve"), ElementsAre("delete StatefulSet serve-0 Foreground"),
                           ElementsAre("delete Pod serve-0 Foreground", "delete Pod serve-0-1")))
       << "the worker set is deleted before its pods, which it would recreate, and the next leader is created after the "
          "workers are deleted";
-  EXPECT_EQ(action_of(plan, "delete Pod serve-0 Foreground").preconditions.uid, "uid-of-serve-0");
+  EXPECT_EQ(action_of(plan, "delete Pod serve-0 Foreground").preconditions.uid,
+            plan::uid_of(serve.pods().at("serve-0")));
 }
 
 TEST(LeaderWorkerSetPlan, DeletesOutdatedGroupsOnceTheNewRevisionOfTheLeaderSetIsObserved) {
   World serve = stable_world();
   serve.change_set("/spec/leaderWorkerTemplate/workerTemplate/spec/containers/0/image", "another");
-  const plan::Plan first = serve.plan();
+  const plan::Plan first = serve.step();
   ASSERT_EQ(writes_of(first).size(), 2U);
   EXPECT_THAT(writes_of(first)[0], HasSubstr("create ControllerRevision"));
   EXPECT_EQ(writes_of(first)[1], "patch StatefulSet serve");
-  const Json revision = build_revision(serve.spec(), revision_data(serve.seen().set.json()), 2);
-  serve.seen().revisions.push_back(stored(revision, "uid-of-second"));
-  const std::string key = Revision::read(Object(revision)).key;
-  Json leaders = build_leader_set(serve.spec(), {key, 2, 1});
-  leaders["metadata"]["generation"] = 2;
-  leaders["status"] = {{"replicas", 2}, {"observedGeneration", 1}};
-  serve.seen().stateful_sets.front() = stored<StatefulSetView>(leaders, "uid-of-leaders");
+  serve.leader_set()["spec"]["updateStrategy"]["rollingUpdate"]["partition"] = 1;
   EXPECT_THAT(writes_of(serve.plan()), IsEmpty())
       << "the StatefulSet controller would create leaders with the old revision";
-  leaders["status"]["observedGeneration"] = 2;
-  serve.seen().stateful_sets.front() = stored<StatefulSetView>(leaders, "uid-of-leaders");
+  serve.leader_set()["status"]["observedGeneration"] = 2;
   EXPECT_THAT(writes_of(serve.plan()), ElementsAre("delete StatefulSet serve-1 Foreground",
                                                    "delete Pod serve-1 Foreground", "delete Pod serve-1-1"))
       << "the other is below the partition";
@@ -376,21 +354,21 @@ TEST(LeaderWorkerSetPlan, DeletesOutdatedGroupsOnceTheNewRevisionOfTheLeaderSetI
 
 TEST(LeaderWorkerSetPlan, RecreatesADeletedRevisionWithItsKey) {
   World serve = stable_world();
-  serve.seen().revisions.clear();
+  serve.revisions().clear();
   const plan::Plan plan = serve.plan();
   const std::vector<std::string> all = writes_of(plan);
   ASSERT_THAT(all, ElementsAre(HasSubstr("create ControllerRevision serve-")));
   const Json created = action_of(plan, all[0]).body.make().value();
-  EXPECT_EQ(created["metadata"]["labels"][std::string(kRevisionKey)], serve.key());
+  const std::string key(kRevisionKey);
+  EXPECT_EQ(created["metadata"]["labels"][key], serve.leader_set()["metadata"]["labels"][key]);
 }
 
 /// With different images.
 void add_unused_revisions(World& serve, int count) {
   for (int i = 0; i < count; ++i) {
-    Json other = serve.seen().set.json();
+    Json other = serve.set();
     other["spec"]["leaderWorkerTemplate"]["workerTemplate"]["spec"]["containers"][0]["image"] = std::to_string(i);
-    serve.seen().revisions.push_back(
-        stored(build_revision(serve.spec(), revision_data(other), i + 2), fmt::format("uid-{}", i)));
+    serve.add(kControllerRevisions, build_revision(serve.spec(), revision_data(other), i + 2));
   }
 }
 
@@ -408,27 +386,26 @@ TEST(LeaderWorkerSetPlan, KeepsAllRevisionsWhileALeaderBelowThePartitionIsMissin
   World serve = stable_world();
   add_unused_revisions(serve, 12);
   const auto deletes = [&] { return writes_of(serve.plan(), "delete ControllerRevision"); };
-  std::erase_if(serve.seen().pods, [](const PodPtr& pod) { return pod->key.name == "serve-0"; });
-  serve.change_leader_set(
-      [](StatefulSetView& set) { set.settings["updateStrategy"]["rollingUpdate"]["partition"] = 1; });
+  serve.pods().erase("serve-0");
+  Json& partition = serve.leader_set()["spec"]["updateStrategy"]["rollingUpdate"]["partition"];
+  partition = 1;
   EXPECT_THAT(deletes(), IsEmpty()) << "the next leader may have any of them";
-  serve.change_leader_set(
-      [](StatefulSetView& set) { set.settings["updateStrategy"]["rollingUpdate"]["partition"] = 0; });
+  partition = 0;
   EXPECT_EQ(deletes().size(), 2U) << "the next leader has the revision of the leader set";
 }
 
 TEST(LeaderWorkerSetPlan, DeletesUnusedRevisionsWithTheDataOfOthers) {
   World serve = stable_world();
   const auto add_revision = [&](const std::string& image, int number) {
-    Json other = serve.seen().set.json();
+    Json other = serve.set();
     other["spec"]["leaderWorkerTemplate"]["workerTemplate"]["spec"]["containers"][0]["image"] = image;
-    const Json revision = build_revision(serve.spec(), revision_data(other), number, fmt::format("key-{}", number));
-    serve.seen().revisions.push_back(stored(revision, fmt::format("uid-{}", number)));
+    serve.add(kControllerRevisions,
+              build_revision(serve.spec(), revision_data(other), number, fmt::format("key-{}", number)));
   };
   for (int number = 2; number < 12; ++number) add_revision(std::to_string(number), number);
   add_revision("2", 12);
   add_revision("worker:1", 13);
-  serve.seen().revisions.push_back(stored(build_revision(serve.spec(), Json::object(), 14, "key-14"), "uid-14"));
+  serve.add(kControllerRevisions, build_revision(serve.spec(), Json::object(), 14, "key-14"));
   const std::vector<std::string> all = writes_of(serve.plan());
   ASSERT_EQ(all.size(), 3U);
   EXPECT_THAT(all[0], AllOf(HasSubstr("delete ControllerRevision serve-"), EndsWith("-2"))) << "its data is that of 12";
@@ -438,30 +415,20 @@ TEST(LeaderWorkerSetPlan, DeletesUnusedRevisionsWithTheDataOfOthers) {
 
 TEST(LeaderWorkerSetPlan, RepairsDrift) {
   World serve = stable_world();
-  for (StatefulSetPtr& set : serve.seen().stateful_sets) {
-    StatefulSetView view = *set;
-    view.settings["replicas"] = 7;
-    set = std::make_shared<const StatefulSetView>(std::move(view));
-  }
+  for (auto& [name, set] : serve.stateful_sets()) set["spec"]["replicas"] = 7;
   EXPECT_THAT(writes_of(serve.plan()),
               ElementsAre("patch StatefulSet serve", "patch StatefulSet serve-0", "patch StatefulSet serve-1"));
 }
 
 TEST(LeaderWorkerSetPlan, IsDeterministic) {
-  World serve = world();
-  const LeaderWorkerSetObserved& seen = serve.seen();
-  EXPECT_EQ(to_json(plan_leaderworkerset(seen).value()), to_json(plan_leaderworkerset(seen).value()));
+  const World serve(a_set("serve").replicas(2).size(2).json());
+  EXPECT_EQ(to_json(serve.plan()), to_json(serve.plan()));
 }
 
 TEST(LeaderWorkerSetPlan, RestoresALeaderSetThatWasScaledBeyondAllLimits) {
-  World world(a_set("serve").replicas(2).size(2));
-  for (StatefulSetPtr& set : world.seen().stateful_sets) {
-    if (set->key.name != "serve") continue;
-    StatefulSetView view = *set;
-    view.settings["replicas"] = 2'000'000'000;
-    set = std::make_shared<const StatefulSetView>(std::move(view));
-  }
-  const plan::Plan plan = world.plan();
+  World serve = stable_world();
+  serve.leader_set()["spec"]["replicas"] = 2'000'000'000;
+  const plan::Plan plan = serve.plan();
   EXPECT_EQ(action_of(plan, "patch StatefulSet serve").body.make().value()["spec"]["replicas"], 2);
 }
 

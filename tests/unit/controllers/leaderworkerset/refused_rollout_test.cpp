@@ -21,13 +21,11 @@ using ::testing::ElementsAre;
 using ::testing::Not;
 
 Plan plan_after(World& world, std::string_view failure, Duration ago) {
-  world.seen().last_failure = plan::Failure{std::string(failure), "denied by a policy", kToday - ago};
+  world.fail(failure, "denied by a policy", world.now() - ago);
   return world.plan();
 }
 
-void fail_group(World& world, int group) {
-  world.change_pod(fmt::format("serve-{}-1", group), [](PodView& pod) { pod.restarted = true; });
-}
+void fail_group(World& world, int group) { world.restart_container(fmt::format("serve-{}-1", group)); }
 
 /// Group 0 of two has failed while the leader set cannot be updated to a new revision.
 World refused_update() {
@@ -78,7 +76,7 @@ TEST(RefusedRollout, IsTriedAgainAtOnceWhileNoGroupNeedsAnything) {
 
 TEST(RefusedRollout, DoesNotHoldBackTheWorkersOfALeader) {
   World serve = refused_update();
-  serve.drop_stateful_set("serve-1");
+  serve.stateful_sets().erase("serve-1");
   EXPECT_THAT(writes_of(plan_after(serve, kFailedRollout, 1s)), Contains("create StatefulSet serve-1"));
 }
 
@@ -92,8 +90,8 @@ TEST(RefusedRevision, DoesNotHoldBackARestartButTheRollout) {
 
 TEST(RefusedRevision, HoldsBackWorkersThatReferToIt) {
   World serve = stable_world();
-  serve.seen().revisions.clear();
-  serve.drop_stateful_set("serve-1");
+  serve.revisions().clear();
+  serve.stateful_sets().erase("serve-1");
   const std::vector<std::string> planned = writes_of(plan_after(serve, kFailedRollout, 1s));
   EXPECT_THAT(planned, Contains(::testing::HasSubstr("create ControllerRevision")));
   EXPECT_THAT(planned, Not(Contains("create StatefulSet serve-1")));
@@ -101,7 +99,7 @@ TEST(RefusedRevision, HoldsBackWorkersThatReferToIt) {
 
 TEST(RefusedService, DoesNotHoldBackARestart) {
   World serve = stable_world();
-  serve.seen().services.clear();
+  serve.services().clear();
   fail_group(serve, 0);
   EXPECT_THAT(writes_of(serve.plan()), Contains("create Service serve"));
   EXPECT_EQ(writes_of(plan_after(serve, kFailedRollout, 1s)), kRestartOfGroup);
@@ -116,7 +114,7 @@ TEST(RefusedWriteOfAGroup, HoldsBackNoRollout) {
 TEST(RefusedWriteOfAGroup, HoldsBackNoOtherGroup) {
   World serve = stable_world();
   fail_group(serve, 0);
-  serve.drop_stateful_set("serve-1");
+  serve.stateful_sets().erase("serve-1");
   const Plan plan = serve.plan();
   ASSERT_EQ(plan.stages.size(), 4) << "record, worker sets, pods, worker sets of other groups";
   EXPECT_FALSE(plan.stages[0].continue_on_failure);
@@ -127,7 +125,7 @@ TEST(RefusedWriteOfAGroup, HoldsBackNoOtherGroup) {
 
 TEST(RefusedCreation, OfTheLeaderSetIsNotARollout) {
   World serve = stable_world();
-  serve.drop_stateful_set("serve");
+  serve.stateful_sets().erase("serve");
   const Plan plan = serve.plan();
   EXPECT_THAT(stages_of(plan).at(0), ElementsAre("create StatefulSet serve"));
   EXPECT_EQ(action_of(plan, "create StatefulSet serve").failure_reason, kFailedCreate);

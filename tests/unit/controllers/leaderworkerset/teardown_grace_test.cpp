@@ -16,14 +16,9 @@ using ::testing::Pair;
 
 /// Two groups of three pods.
 World world_with_grace() {
-  World serve(a_set("serve").replicas(2).size(3));
-  static_cast<void>(serve.plan());
-  serve.record_members();
+  World serve = stable_world(a_set("serve").replicas(2).size(3));
   for (const char* name : {"serve-0", "serve-0-1", "serve-0-2"}) {
-    serve.change_pod(name, [](PodView& pod) {
-      pod.node_name = "node-of-" + pod.key.name;
-      pod.annotations[std::string(tpu::kTeardownGrace)] = "3";
-    });
+    serve.pods().at(name)["metadata"]["annotations"][std::string(tpu::kTeardownGrace)] = "3";
   }
   return serve;
 }
@@ -42,32 +37,33 @@ std::map<std::string, std::int64_t> grace_periods(World serve) {
 
 TEST(GroupTeardownGrace, IsThatOfTheAnnotationAfterAFailure) {
   World serve = world_with_grace();
-  serve.change_pod("serve-0-1", [](PodView& pod) { pod.restarted = true; });
+  serve.restart_container("serve-0-1");
   EXPECT_THAT(grace_periods(serve), ElementsAre(Pair("serve-0", 3), Pair("serve-0-1", 3), Pair("serve-0-2", 3)));
   serve = world_with_grace();
-  serve.change_pod("serve-0-2", [](PodView& pod) { pod.phase = PodPhase::kFailed; });
+  serve.pods().at("serve-0-2")["status"]["phase"] = "Failed";
   EXPECT_THAT(grace_periods(serve), ElementsAre(Pair("serve-0", 3), Pair("serve-0-1", 3), Pair("serve-0-2", -1)))
       << "the failed pod is deleted at once";
 }
 
 TEST(GroupTeardownGrace, ShortensThatOfTerminatingWorkers) {
   World serve = world_with_grace();
-  serve.change_pod("serve-0-1", [](PodView& pod) { pod.restarted = true; });
-  serve.change_pod("serve-0-2", [](PodView& pod) { pod.deletion = kToday; });
+  serve.restart_container("serve-0-1");
+  serve.terminate_pod("serve-0-2");
   EXPECT_THAT(grace_periods(serve), ElementsAre(Pair("serve-0", 3), Pair("serve-0-1", 3), Pair("serve-0-2", 3)));
 }
 
 TEST(GroupTeardownGrace, IsThePodsOwnIfAPodWasDeletedOnPurpose) {
   World serve = world_with_grace();
-  serve.change_pod("serve-0-1", [](PodView& pod) { pod.deletion = kToday; });
+  serve.terminate_pod("serve-0-1");
   EXPECT_THAT(grace_periods(serve), ElementsAre(Pair("serve-0", -1), Pair("serve-0-2", -1)));
-  serve.change_pod("serve-0-1", [](PodView& pod) { pod.disruption = "DeletionByTaintManager"; });
+  serve.pods().at("serve-0-1")["status"]["conditions"].push_back(
+      {{"type", "DisruptionTarget"}, {"status", "True"}, {"reason", "DeletionByTaintManager"}});
   EXPECT_THAT(grace_periods(serve), ElementsAre(Pair("serve-0", 3), Pair("serve-0-1", 3), Pair("serve-0-2", 3)));
 }
 
 TEST(GroupTeardownGrace, IsThePodsOwnInAnUpdate) {
   World serve = world_with_grace();
-  serve.change_pod("serve-0", [](PodView& pod) { pod.labels[std::string(kRevisionKey)] = "earlier"; });
+  serve.pods().at("serve-0")["metadata"]["labels"][std::string(kRevisionKey)] = "earlier";
   EXPECT_THAT(grace_periods(serve), ElementsAre(Pair("serve-0", -1), Pair("serve-0-1", -1), Pair("serve-0-2", -1)));
 }
 

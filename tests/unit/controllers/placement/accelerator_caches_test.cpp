@@ -57,7 +57,8 @@ class Caches : public ::testing::Test {
   runtime::PodStore other_store_{kPods};
   runtime::NodeStore nodes_{kNodes};
   const runtime::PodStores pods_{{&store_, &other_store_}};
-  const Indexes indexes_{pods_, nodes_};
+  const Indexes indexes_{pods_};
+  const AcceleratorIndexes by_accelerator_{pods_, nodes_};
   AcceleratorCaches caches_{pods_, nodes_, indexes_, {.scale_up = scout_options()}};
 };
 
@@ -323,11 +324,11 @@ class RandomChanges : public Caches, public ::testing::WithParamInterface<unsign
   [[nodiscard]] plan::Plan expected(Duration now) const {
     PlacementScene scene;
     scene.now = after(now);
-    scene.nodes = indexes_.nodes_by_accelerator.lookup(kV6e);
+    scene.nodes = by_accelerator_.nodes.lookup(kV6e);
     for (const char* accelerator : {kV6e, ""}) {
-      for (const PodPtr& pod : indexes_.pods_by_accelerator.lookup(accelerator)) scene.pods.push_back(pod);
+      for (const PodPtr& pod : by_accelerator_.pods.lookup(accelerator)) scene.pods.push_back(pod);
     }
-    scene.pods_without_tpus = indexes_.bound_pods_without_tpus.lookup("");
+    scene.pods_without_tpus = by_accelerator_.pods_without_tpus.lookup("");
     return plan_placement(scene, options_);
   }
 

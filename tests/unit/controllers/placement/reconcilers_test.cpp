@@ -55,7 +55,8 @@ class SliceReconciling : public ::testing::Test {
   runtime::PodStore store_{kPods};
   runtime::NodeStore nodes_{kNodes};
   const runtime::PodStores pods_{{&store_}};
-  const Indexes indexes_{pods_, nodes_};
+  const Indexes indexes_{pods_};
+  const AcceleratorIndexes by_accelerator_{pods_, nodes_};
   const std::shared_ptr<FailureHistory> failure_history_ = std::make_shared<FailureHistory>();
   const std::shared_ptr<RemovedHostHistory> removed_hosts_ = std::make_shared<RemovedHostHistory>();
   const std::shared_ptr<runtime::WriteBackoff> writes_ = std::make_shared<runtime::WriteBackoff>();
@@ -287,15 +288,17 @@ TEST_F(SliceReconciling, HasKeysThatAreNotApiResources) {
 std::vector<std::string> indexed(const PodView& pod) {
   runtime::PodStore store{kPods};
   runtime::NodeStore nodes{kNodes};
-  const Indexes indexes(runtime::PodStores({&store}), nodes);
+  const runtime::PodStores pods({&store});
+  const Indexes indexes(pods);
+  const AcceleratorIndexes by_accelerator(pods, nodes);
   store.put(pod);
   std::vector<std::string> found;
   const auto note = [&found](const runtime::PodIndex& index, const std::string& name, const std::string& value) {
     if (!index.lookup(value).empty()) found.push_back(name + "/" + value);
   };
   for (const std::string accelerator : {"", kV6e}) {
-    note(indexes.pods_by_accelerator, "accelerator", accelerator);
-    note(indexes.waiting_pods_by_accelerator, "gated", accelerator);
+    note(by_accelerator.pods, "accelerator", accelerator);
+    note(by_accelerator.waiting_pods, "gated", accelerator);
   }
   for (const std::string node : {"", "pool-a-0", "pool-a-1"}) note(indexes.pods_by_node, "node", node);
   for (const std::string slice : {"default/train", "team/train", "default/", "default/none"}) {
@@ -345,11 +348,11 @@ TEST(SliceIndexes, DoNotListAPodWithoutTpusAndWithoutTheSliceLabel) {
 TEST_F(SliceReconciling, IndexesNodesByAccelerator) {
   NodeView node = *a_pool("pool-a").nodes().front();
   nodes_.put(node);
-  EXPECT_THAT(indexes_.nodes_by_accelerator.lookup("tpu-v6e-slice"), SizeIs(1));
+  EXPECT_THAT(by_accelerator_.nodes.lookup("tpu-v6e-slice"), SizeIs(1));
   node.labels.clear();
   nodes_.put(node);
-  EXPECT_THAT(indexes_.nodes_by_accelerator.lookup("tpu-v6e-slice"), IsEmpty());
-  EXPECT_THAT(indexes_.nodes_by_accelerator.lookup(""), IsEmpty());
+  EXPECT_THAT(by_accelerator_.nodes.lookup("tpu-v6e-slice"), IsEmpty());
+  EXPECT_THAT(by_accelerator_.nodes.lookup(""), IsEmpty());
 }
 
 // Which keys a change concerns.

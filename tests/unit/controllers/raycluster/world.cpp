@@ -8,6 +8,7 @@
 #include "controllers/raycluster/children/children.h"
 #include "controllers/raycluster/names.h"
 #include "controllers/raycluster/observed_pods.h"
+#include "controllers/raycluster/raycluster_plan.h"
 #include "controllers/raycluster/rules/raycluster_labels.h"
 #include "tests/unit/controllers/raycluster/fixtures.h"
 #include "tpu/labels.h"
@@ -56,6 +57,21 @@ RayClusterObserved World::observed() const {
   }
   for (const auto& view : views<JobView>(kJobs)) seen.cleanup_job = view;
   return seen;
+}
+
+plan::Plan World::plan() const { return plan_raycluster(observed(), options_).value(); }
+
+plan::Plan World::step() {
+  plan::Plan out = plan();
+  carry_out(out);
+  return out;
+}
+
+void World::settle() {
+  for (int round = 0; round < 10; ++round) {
+    step();
+    advance();
+  }
 }
 
 std::string World::attempt_of(const std::string& pod) const {

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "controllers/plan/plan.h"
 #include "controllers/raycluster/observed.h"
 #include "controllers/raycluster/raycluster_options.h"
 #include "tests/support/plan_world.h"
@@ -16,6 +17,12 @@ class World final : public plan::PlanWorld {
   explicit World(Json cluster, Options options = {});
 
   [[nodiscard]] RayClusterObserved observed() const;
+  /// The plan of observed().
+  [[nodiscard]] plan::Plan plan() const;
+  /// Carries out the plan; returns it.
+  plan::Plan step();
+  /// step() and advance(), ten times.
+  void settle();
   [[nodiscard]] const Object& cluster() const { return object(); }
   Object& cluster() { return object(); }
 

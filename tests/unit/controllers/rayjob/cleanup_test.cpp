@@ -75,9 +75,9 @@ INSTANTIATE_TEST_SUITE_P(
 /// The next plan finishes the RayJob.
 World about_to_finish(const Json& spec) {
   World world(a_rayjob(spec));
-  world.run();
+  world.settle();
   world.start_cluster();
-  world.run();
+  world.settle();
   world.end_submitter("Complete");
   world.ray.set_job(world.job_id(), "SUCCEEDED", "");
   world.advance(3s);
@@ -96,11 +96,11 @@ World finished(const Json& spec) {
 
 TEST(FinishedRayJob, DeletesItsClusterAndKeepsTheSubmitterWithTheLog) {
   World world = finished({{"shutdownAfterJobFinishes", true}, {"ttlSecondsAfterFinished", 60}});
-  world.run();
+  world.settle();
   EXPECT_FALSE(world.cluster().is_null());
   EXPECT_EQ(world.plan().requeue_after, Duration(60s));
   world.advance(60s);
-  world.run();
+  world.settle();
   EXPECT_TRUE(world.cluster().is_null());
   EXPECT_FALSE(world.submitter().is_null());
   EXPECT_THAT(world.take_events(), ElementsAre("DeletedRayCluster"));
@@ -112,7 +112,7 @@ TEST(FinishedRayJob, SuspendsTheWorkersOnce) {
       finished({{"deletionStrategy",
                  {{"deletionRules",
                    Json::array({{{"policy", "DeleteWorkers"}, {"condition", {{"jobStatus", "SUCCEEDED"}}}}})}}}});
-  world.run();
+  world.settle();
   EXPECT_EQ(world.cluster()["spec"]["workerGroupSpecs"][0]["suspend"], true);
   EXPECT_THAT(world.take_events(), ElementsAre("UpdatedRayCluster"));
 }
@@ -121,7 +121,7 @@ TEST(FinishedRayJob, DeletesItself) {
   World world = finished(
       {{"deletionStrategy",
         {{"deletionRules", Json::array({{{"policy", "DeleteSelf"}, {"condition", {{"jobStatus", "SUCCEEDED"}}}}})}}}});
-  world.run();
+  world.settle();
   EXPECT_TRUE(world.gone());
 }
 
@@ -136,10 +136,10 @@ TEST(FinishedRayJob, IsCounted) {
 
 TEST(FinishedRayJob, IsNotFollowedAnyMore) {
   World world = finished(Json::object());
-  world.run();
+  world.settle();
   world.take_requests();
   world.advance(1h);
-  world.run();
+  world.settle();
   EXPECT_THAT(world.take_requests(), IsEmpty());
   EXPECT_THAT(world.plan(), plan::IsEmptyPlan());
 }

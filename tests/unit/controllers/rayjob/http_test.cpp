@@ -25,20 +25,20 @@ std::ptrdiff_t posts(World& world) {
 World with_ready_cluster(const Json& spec = Json::object()) {
   World world(a_rayjob(spec));
   world.patch_spec({{"submissionMode", "HTTPMode"}});
-  world.run();
+  world.settle();
   world.start_cluster();
   return world;
 }
 
 TEST(HttpSubmission, AsksSubmitsAndFollows) {
   World world = with_ready_cluster();
-  world.run();
+  world.settle();
   EXPECT_EQ(world.state(), "Running RUNNING");
   EXPECT_TRUE(world.submitter().is_null());
   EXPECT_EQ(world.take_requests().front(), "GET /api/jobs/" + world.job_id());
   world.ray.set_job(world.job_id(), "SUCCEEDED", "");
   world.advance(3s);
-  world.run();
+  world.settle();
   EXPECT_EQ(world.state(), "Complete SUCCEEDED");
   EXPECT_EQ(posts(world), 0);
 }
@@ -52,7 +52,7 @@ TEST(HttpSubmission, WithoutAnAnswerIsNotRepeatedIfItWasCarriedOut) {
   world.ray.set_fault(FakeRay::Fault::kSlow);
   world.answer();  // Submitted, but nothing is received.
   world.ray.set_fault(FakeRay::Fault::kNone);
-  world.run();
+  world.settle();
   EXPECT_EQ(world.state(), "Running RUNNING");
   EXPECT_EQ(posts(world), 1);
   EXPECT_EQ(world.status("jobStatusCheckFailureStartTime"), "");
@@ -68,12 +68,12 @@ TEST(HttpSubmission, IsRepeatedWithBackOffIfItWasNotCarriedOut) {
   world.answer();
   EXPECT_EQ(posts(world), 1);
   world.ray.set_fault(FakeRay::Fault::kNone);
-  world.run();
+  world.settle();
   EXPECT_EQ(posts(world), 0) << "too early";
   EXPECT_NE(world.status("jobStatusCheckFailureStartTime"), "");
   EXPECT_EQ(world.plan().requeue_after, Duration(3s));
   world.advance(3s);
-  world.run();
+  world.settle();
   EXPECT_EQ(posts(world), 1);
   EXPECT_EQ(world.state(), "Running RUNNING");
   EXPECT_EQ(world.status("jobStatusCheckFailureStartTime"), "");
@@ -87,7 +87,7 @@ TEST(HttpSubmission, OfARestartedOperatorAsksFirst) {
   world.step();
   world.answer();
   world.restart_operator();
-  world.run();
+  world.settle();
   EXPECT_EQ(world.state(), "Running RUNNING");
   EXPECT_EQ(posts(world), 1);
 }

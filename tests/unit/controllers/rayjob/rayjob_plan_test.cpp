@@ -26,9 +26,9 @@ using namespace std::chrono_literals;
 /// A RayJob whose cluster is ready and whose submitter, if any, has started.
 World running(const Json& spec = Json::object()) {
   World world(a_rayjob(spec));
-  world.run();
+  world.settle();
   world.start_cluster();
-  world.run();
+  world.settle();
   EXPECT_THAT(world.state(), StartsWith("Running"));
   world.take_events();
   world.take_requests();
@@ -40,7 +40,7 @@ World job_running(const Json& spec = Json::object()) {
   World world = running(spec);
   world.ray.set_job(world.job_id(), "RUNNING", "it runs");
   world.advance(3s);
-  world.run();
+  world.settle();
   EXPECT_THAT(world.state(), StartsWith("Running RUNNING"));
   world.take_events();
   world.take_requests();
@@ -50,7 +50,7 @@ World job_running(const Json& spec = Json::object()) {
 void report(World& world, const char* status, const char* message = "") {
   world.ray.set_job(world.job_id(), status, message);
   world.advance(3s);
-  world.run();
+  world.settle();
 }
 
 TEST(RayJobPlan, StartsByWritingTheNamesOfItsChildren) {
@@ -67,7 +67,7 @@ TEST(RayJobPlan, StartsByWritingTheNamesOfItsChildren) {
 
 TEST(RayJobPlan, CreatesTheClusterWithItsLabels) {
   World world(a_rayjob());
-  world.run();
+  world.settle();
   EXPECT_EQ(string_at(world.cluster(), {"metadata", "name"}), world.status("rayClusterName"));
   const Json& labels = world.cluster()["metadata"]["labels"];
   EXPECT_EQ(labels["team"], "a");
@@ -80,27 +80,27 @@ TEST(RayJobPlan, CreatesTheClusterWithItsLabels) {
 
 TEST(RayJobPlan, SaysWhatItsClusterWaitsFor) {
   World world(a_rayjob());
-  world.run();
+  world.settle();
   world.set_cluster_condition("tpuslice.dev/SlicesPlaced", "False", "no node pool matches tpu-v6e-slice 4x4");
-  world.run();
+  world.settle();
   EXPECT_EQ(world.state(), "Initializing");
   EXPECT_THAT(world.status("message"), HasSubstr(": no node pool matches tpu-v6e-slice 4x4"));
   EXPECT_EQ(world.condition(kClusterReady), "False ClusterPending: " + world.status("message"));
   world.start_cluster();
-  world.run();
+  world.settle();
   EXPECT_EQ(world.status("message"), "");
   EXPECT_EQ(world.condition(kClusterReady), "True ClusterReady: the RayCluster is ready");
 }
 
 TEST(RayJobPlan, RunsOnceTheClusterIsReadyAndTheSubmitterExists) {
   World world(a_rayjob());
-  world.run();
+  world.settle();
   world.start_cluster();
   const plan::Plan plan = world.step();
   EXPECT_THAT(writes_of(plan), ElementsAre("create Job train"));
   EXPECT_EQ(world.state(), "Initializing") << "the Job was not observed yet";
   EXPECT_THAT(world.status("dashboardURL"), MatchesRegex("train-.*-head-svc.default.svc.cluster.local:8265"));
-  world.run();
+  world.settle();
   EXPECT_EQ(world.state(), "Running");
   EXPECT_EQ(world.service()["metadata"]["name"], "train-head-svc");
   EXPECT_EQ(world.service()["spec"]["selector"]["ray.io/cluster"], world.status("rayClusterName"));
@@ -112,7 +112,7 @@ TEST(RayJobPlan, AnIdleRayJobIsNotWritten) {
   const std::size_t writes = world.writes();
   for (int i = 0; i < 20; ++i) {
     world.advance(3s);
-    world.run();
+    world.settle();
   }
   EXPECT_EQ(world.writes(), writes);
 }
@@ -164,7 +164,7 @@ TEST(RayJobPlan, WaitsForTheSubmitterThatCopiesTheLog) {
   EXPECT_EQ(world.state(), "Running SUCCEEDED");
   EXPECT_EQ(world.plan().requeue_after, Duration(5min));
   world.advance(5min);
-  world.run();
+  world.settle();
   EXPECT_EQ(world.state(), "Complete SUCCEEDED JobDeploymentStatusTransitionGracePeriodExceeded");
 }
 
@@ -172,7 +172,7 @@ TEST(RayJobPlan, ASubmitterThatFailedWhileTheJobRunsIsNoFailure) {
   World world = job_running();
   world.end_submitter("Failed");
   world.advance(10min);
-  world.run();
+  world.settle();
   EXPECT_EQ(world.state(), "Running RUNNING");
   report(world, "SUCCEEDED");
   EXPECT_EQ(world.state(), "Complete SUCCEEDED");
@@ -181,7 +181,7 @@ TEST(RayJobPlan, ASubmitterThatFailedWhileTheJobRunsIsNoFailure) {
 TEST(RayJobPlan, ASubmitterThatFailedBeforeTheJobExistedIsAFailure) {
   World world = running();
   world.end_submitter("Failed");
-  world.run();
+  world.settle();
   EXPECT_EQ(world.state(), "Failed SubmissionFailed");
   EXPECT_EQ(world.status("message"), "Job submission has failed. Reason: BackoffLimitExceeded. Message: it failed");
 }
@@ -189,7 +189,7 @@ TEST(RayJobPlan, ASubmitterThatFailedBeforeTheJobExistedIsAFailure) {
 TEST(RayJobPlan, ASubmitterThatEndedWithoutAJobIsAFailure) {
   World world = running();
   world.end_submitter("Complete");
-  world.run();
+  world.settle();
   EXPECT_EQ(world.state(), "Failed AppFailed");
 }
 
@@ -200,18 +200,18 @@ TEST(RayJobPlan, AnAnswerFromBeforeTheSubmitterEndedDoesNotCount) {
   world.end_submitter("Complete");
   world.step();
   EXPECT_EQ(world.state(), "Running") << "it is asked again first";
-  world.run();
+  world.settle();
   EXPECT_EQ(world.state(), "Complete SUCCEEDED");
 }
 
 TEST(RayJobPlan, AMissingSubmitterIsCreatedAgainUnlessTheJobExists) {
   World world = running();
   world.delete_submitter();
-  world.run();
+  world.settle();
   EXPECT_FALSE(world.submitter().is_null());
   World seen = job_running();
   seen.delete_submitter();
-  seen.run();
+  seen.settle();
   EXPECT_TRUE(seen.submitter().is_null());
   report(seen, "SUCCEEDED");
   EXPECT_EQ(seen.state(), "Complete SUCCEEDED");
@@ -222,7 +222,7 @@ TEST(RayJobPlan, AJobThatRayForgotIsLostAndNotRunAgain) {
     World world = job_running({{"submissionMode", mode}});
     world.ray.forget_job(world.job_id());
     world.advance(3s);
-    world.run();
+    world.settle();
     EXPECT_EQ(world.state(), "Failed RUNNING JobLost");
     EXPECT_THAT(world.status("message"), HasSubstr("the head of RayCluster"));
     EXPECT_THAT(world.take_requests(), Not(Contains("POST /api/jobs/")));
@@ -232,7 +232,7 @@ TEST(RayJobPlan, AJobThatRayForgotIsLostAndNotRunAgain) {
 TEST(RayJobPlan, AClusterThatIsDeletedWhileTheJobRunsIsNotMadeAgain) {
   World world = job_running();
   world.delete_cluster();
-  world.run();
+  world.settle();
   EXPECT_EQ(world.state(), "Failed RUNNING JobLost");
   EXPECT_TRUE(world.cluster().is_null());
 }
@@ -251,14 +251,14 @@ TEST(RayJobPlan, RetriesWithANewClusterOnceThePodsOfTheOldOneAreGone) {
   EXPECT_TRUE(world.cluster().is_null());
   world.advance(5s);
   world.delete_pods();
-  world.run();
+  world.settle();
   EXPECT_EQ(world.state(), "Initializing");
   EXPECT_NE(world.status("rayClusterName"), first);
   EXPECT_NE(world.job_id(), id);
   EXPECT_EQ(world.status("startTime"), "2026-01-01T00:00:11Z");
   EXPECT_EQ(world.status()["failed"], 1);
   world.start_cluster();
-  world.run();
+  world.settle();
   EXPECT_EQ(world.service()["spec"]["selector"]["ray.io/cluster"], world.status("rayClusterName"));
   world.end_submitter("Failed");
   report(world, "FAILED", "exit code 2");
@@ -272,7 +272,7 @@ TEST(RayJobPlan, ADeadlineIsNotRetriedAndTheJobIsStopped) {
   World world = job_running({{"backoffLimit", 3}, {"activeDeadlineSeconds", 60}});
   EXPECT_EQ(world.plan().requeue_after, Duration(57s));
   world.advance(57s);
-  world.run();
+  world.settle();
   EXPECT_EQ(world.state(), "Failed RUNNING DeadlineExceeded");
   EXPECT_EQ(world.status("message"),
             "The RayJob has passed the activeDeadlineSeconds. StartTime: 2026-01-01T00:00:00Z. "
@@ -280,9 +280,9 @@ TEST(RayJobPlan, ADeadlineIsNotRetriedAndTheJobIsStopped) {
   EXPECT_THAT(world.last_message("Failed"), HasSubstr("it is not retried: DeadlineExceeded is not"));
   EXPECT_THAT(world.take_requests(), Contains("POST /api/jobs/" + world.job_id() + "/stop"));
   world.advance(2min);
-  world.run();
+  world.settle();
   world.restart_operator();
-  world.run();
+  world.settle();
   EXPECT_THAT(world.take_requests(), IsEmpty());
 }
 
@@ -294,15 +294,15 @@ TEST(RayJobPlan, ADeadlineThatPassedWhileTheOperatorWasDownDoesNotFailAJobThatSu
   world.advance(10min);
   world.step();
   EXPECT_EQ(world.state(), "Running RUNNING") << "asks first";
-  world.run();
+  world.settle();
   EXPECT_EQ(world.state(), "Complete SUCCEEDED");
 }
 
 TEST(RayJobPlan, APreRunningDeadlineNamesWhatWasWaitedFor) {
   World world(a_rayjob({{"preRunningDeadlineSeconds", 60}, {"backoffLimit", 1}}));
-  world.run();
+  world.settle();
   world.set_cluster_condition("tpuslice.dev/SlicesPlaced", "False", "no node pool matches");
-  world.run();
+  world.settle();
   EXPECT_EQ(world.plan().requeue_after, Duration(60s));
   world.advance(60s);
   world.step();
@@ -314,12 +314,12 @@ TEST(RayJobPlan, ADashboardThatDoesNotAnswerForFiveMinutesFailsTheRayJob) {
   World world = job_running({{"backoffLimit", 3}});
   world.ray.set_fault(FakeRay::Fault::kFailing);
   world.advance(3s);
-  world.run();
+  world.settle();
   EXPECT_EQ(world.state(), "Running RUNNING");
   EXPECT_EQ(world.status("jobStatusCheckFailureStartTime"), "2026-01-01T00:00:06Z");
   EXPECT_EQ(world.plan().requeue_after, Duration(5min));
   world.advance(5min);
-  world.run();
+  world.settle();
   EXPECT_EQ(world.state(), "Failed RUNNING JobStatusCheckTimeoutExceeded");
   EXPECT_THAT(world.last_message("Failed"), HasSubstr("it is not retried"));
 }
@@ -329,45 +329,45 @@ TEST(RayJobPlan, ADashboardThatAnswersAgainEndsTheTimeOut) {
   for (const auto fault : {FakeRay::Fault::kInvalid, FakeRay::Fault::kWrongTypes, FakeRay::Fault::kSlow}) {
     world.ray.set_fault(fault);
     world.advance(3s);
-    world.run();
+    world.settle();
     EXPECT_NE(world.status("jobStatusCheckFailureStartTime"), "");
     world.ray.set_fault(FakeRay::Fault::kNone);
     world.advance(3s);
-    world.run();
+    world.settle();
     EXPECT_EQ(world.status("jobStatusCheckFailureStartTime"), "");
   }
   // The operator was down while the time-out passed.
   world.ray.set_fault(FakeRay::Fault::kFailing);
   world.advance(3s);
-  world.run();
+  world.settle();
   world.restart_operator();
   world.ray.set_fault(FakeRay::Fault::kNone);
   world.advance(10min);
-  world.run();
+  world.settle();
   EXPECT_EQ(world.state(), "Running RUNNING");
 }
 
 TEST(RayJobPlan, AHeadWithoutAddressIsADashboardThatDoesNotAnswer) {
   World world = job_running();
   world.lose_head();
-  world.run();
+  world.settle();
   EXPECT_NE(world.status("jobStatusCheckFailureStartTime"), "");
   world.replace_head();
-  world.run();
+  world.settle();
   EXPECT_EQ(world.status("jobStatusCheckFailureStartTime"), "");
 }
 
 TEST(RayJobPlan, FollowsAnInteractiveJobOnceItsIdIsKnown) {
   World world(a_rayjob({{"submissionMode", "InteractiveMode"}}));
-  world.run();
+  world.settle();
   EXPECT_EQ(world.job_id(), "");
   world.start_cluster();
-  world.run();
+  world.settle();
   EXPECT_EQ(world.state(), "Waiting");
   EXPECT_TRUE(world.submitter().is_null());
   world.patch_spec({{"jobId", "mine"}});
   world.ray.set_job("mine", "RUNNING", "");
-  world.run();
+  world.settle();
   EXPECT_EQ(world.state(), "Running RUNNING");
   report(world, "SUCCEEDED");
   EXPECT_EQ(world.state(), "Complete SUCCEEDED");
@@ -376,9 +376,9 @@ TEST(RayJobPlan, FollowsAnInteractiveJobOnceItsIdIsKnown) {
 TEST(RayJobPlan, ReportsWorkersThatAreLostOnce) {
   World world = job_running({{"backoffLimit", 2}});
   world.set_workers(3);
-  world.run();
+  world.settle();
   world.set_workers(0);
-  world.run();
+  world.settle();
   EXPECT_THAT(world.take_events(), ElementsAre("WorkersLost"));
   EXPECT_THAT(world.last_message("WorkersLost"),
               AllOf(HasSubstr("has 3 of 4 workers: a slice that lost a host is rebuilt with all its hosts"),
@@ -392,9 +392,9 @@ TEST(RayJobPlan, ReportsWorkersThatAreLostOnce) {
 TEST(RayJobPlan, WorkersThatReturnAreReported) {
   World world = job_running();
   world.set_workers(0);
-  world.run();
+  world.settle();
   world.set_workers(4);
-  world.run();
+  world.settle();
   EXPECT_THAT(world.condition(kClusterReady), StartsWith("True"));
   EXPECT_EQ(world.state(), "Running RUNNING");
 }
@@ -417,9 +417,9 @@ TEST(RayJobPlan, FailedCreatesAreReported) {
 TEST(RayJobPlan, FollowsTheJobWhileItsServiceIsRefused) {
   World world(a_rayjob());
   world.fail("FailedService", "provided port is already allocated", world.observed().now);
-  world.run();
+  world.settle();
   world.start_cluster();
-  world.run();
+  world.settle();
   EXPECT_EQ(world.state(), "Running");
   EXPECT_TRUE(world.service().is_null());
   const plan::Plan plan = world.plan();
@@ -435,24 +435,24 @@ TEST(RayJobPlan, NamesOfOthersAreConflicts) {
   World cluster(a_rayjob());
   cluster.step();
   cluster.add_foreign_cluster(cluster.status("rayClusterName"));
-  cluster.run();
+  cluster.settle();
   EXPECT_THAT(cluster.condition(plan::kChildrenReady), StartsWith("False ChildConflict: raycluster default/train-"));
   EXPECT_EQ(cluster.plan().requeue_after, plan::kConflictRetry);
 
   World submitter(a_rayjob());
   submitter.add_foreign_submitter();
-  submitter.run();
+  submitter.settle();
   submitter.start_cluster();
-  submitter.run();
+  submitter.settle();
   EXPECT_EQ(submitter.state(), "Initializing");
   EXPECT_EQ(submitter.condition(plan::kChildrenReady),
             "False ChildConflict: job default/train has no controller: delete it, or rename the RayJob");
 
   World service(a_rayjob());
   service.add_foreign_service();
-  service.run();
+  service.settle();
   service.start_cluster();
-  service.run();
+  service.settle();
   EXPECT_EQ(service.state(), "Running");
   EXPECT_EQ(service.condition(plan::kChildrenReady),
             "False ChildConflict: service default/train-head-svc has no controller: delete it");

@@ -62,7 +62,7 @@ TEST_F(ReconcilingRayJobs, PlansNothingForADeletedOne) {
 
 TEST_F(ReconcilingRayJobs, LeavesAMinimalJobAsItIs) {
   World world(a_rayjob());
-  world.run();
+  world.settle();
   observe(world);
   ObjectView job = *jobs_.get({"default", "train"});
   job.text.clear();
@@ -75,9 +75,9 @@ TEST_F(ReconcilingRayJobs, LeavesAMinimalJobAsItIs) {
 
 TEST_F(ReconcilingRayJobs, ObservesAllThatThePlanDependsOn) {
   World world(a_rayjob());
-  world.run();
+  world.settle();
   world.start_cluster();
-  world.run();
+  world.settle();
   ASSERT_EQ(world.state(), "Running");
   observe(world);
   const plan::Plan out = plan();
@@ -89,9 +89,9 @@ TEST_F(ReconcilingRayJobs, ObservesAllThatThePlanDependsOn) {
 
 TEST(RayJobOfAPod, IsThatOfASubmitterWithAProblem) {
   World world(a_rayjob());
-  world.run();
+  world.settle();
   world.start_cluster();
-  world.run();
+  world.settle();
   const auto pod = [&](const char* name, const char* phase, const Json& state) {
     world.add_submitter_pod(name, phase, state);
     return world.observed().submitter_pods.back();

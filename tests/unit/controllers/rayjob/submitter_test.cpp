@@ -23,9 +23,9 @@ using namespace std::chrono_literals;
 World with_submitter(const Json& spec = Json::object(), const Json& options = Json::object()) {
   World world(a_rayjob(spec));
   if (!options.empty()) world.patch_spec({{"rayClusterSpec", options}});
-  world.run();
+  world.settle();
   world.start_cluster();
-  world.run();
+  world.settle();
   return world;
 }
 
@@ -118,10 +118,10 @@ TEST(Submitter, HasTheTokenOfItsCluster) {
 
 TEST(Submitter, CannotBeMadeWithoutAnImage) {
   World world(a_rayjob());
-  world.run();
+  world.settle();
   world.start_cluster();
   world.set_head_image("");
-  world.run();
+  world.settle();
   EXPECT_EQ(world.state(), "Initializing");
   EXPECT_THAT(world.condition(plan::kChildrenReady), HasSubstr("has no image"));
 }
@@ -130,7 +130,7 @@ TEST(Submitter, ThatCannotStartIsNamedWithItsContainer) {
   World world = with_submitter();
   const auto problem = [&] {
     world.advance(3s);
-    world.run();
+    world.settle();
     return world.condition(plan::kChildrenReady);
   };
   world.add_submitter_pod("train-a", "Pending", {{"waiting", {{"reason", "InvalidImageName"}, {"message", "bad"}}}});
@@ -143,7 +143,7 @@ TEST(Submitter, ThatCannotStartIsNamedWithItsContainer) {
   EXPECT_EQ(problem(), "False SubmitterPending: " + failed);
   EXPECT_EQ(world.state(), "Running");
   world.end_submitter("Failed");
-  world.run();
+  world.settle();
   EXPECT_EQ(world.state(), "Failed SubmissionFailed");
   EXPECT_EQ(world.status("message"),
             "Job submission has failed. Reason: BackoffLimitExceeded. Message: it failed; " + failed);
@@ -153,24 +153,24 @@ TEST(Submitter, ThatRunsIsNotNamed) {
   World world = with_submitter();
   world.add_submitter_pod("train-a", "Running", {{"running", Json::object()}});
   world.advance(3s);
-  world.run();
+  world.settle();
   EXPECT_THAT(world.condition(plan::kChildrenReady), StartsWith("True"));
 }
 
 TEST(SidecarSubmitter, SaysHowItsContainerFailed) {
   World world(a_rayjob({{"submissionMode", "SidecarMode"}}));
-  world.run();
+  world.settle();
   world.start_cluster();
-  world.run();
+  world.settle();
   world.end_sidecar("StartError");
   world.advance(3s);
-  world.run();
+  world.settle();
   EXPECT_THAT(world.status("message"), HasSubstr("-head: container ray-job-submitter: StartError, exit code 1"));
 }
 
 TEST(SidecarSubmitter, IsAContainerOfTheHeadThatIsNotReplaced) {
   World world(a_rayjob({{"submissionMode", "SidecarMode"}}));
-  world.run();
+  world.settle();
   EXPECT_EQ(world.cluster()["metadata"]["annotations"]["ray.io/disable-provisioned-head-restart"], "true");
   const Json& pod = world.cluster()["spec"]["headGroupSpec"]["template"]["spec"];
   EXPECT_EQ(pod["restartPolicy"], "Never");
@@ -179,7 +179,7 @@ TEST(SidecarSubmitter, IsAContainerOfTheHeadThatIsNotReplaced) {
   EXPECT_EQ(variable(container, "RAY_DASHBOARD_ADDRESS"), "127.0.0.1:8265");
   EXPECT_EQ(variable(container, "RAY_JOB_SUBMISSION_ID"), world.job_id());
   world.start_cluster();
-  world.run();
+  world.settle();
   EXPECT_EQ(world.state(), "Running");
   EXPECT_TRUE(world.submitter().is_null());
 }
@@ -194,14 +194,14 @@ class SidecarEnds : public testing::TestWithParam<SidecarEnd> {};
 
 TEST_P(SidecarEnds, AsRaySays) {
   World world(a_rayjob({{"submissionMode", "SidecarMode"}}));
-  world.run();
+  world.settle();
   world.start_cluster();
-  world.run();
+  world.settle();
   const auto& [name, job, container, state] = GetParam();
   if (*job != '\0') world.ray.set_job(world.job_id(), job, "");
   if (*container != '\0') world.end_sidecar(container);
   world.advance(3s);
-  world.run();
+  world.settle();
   EXPECT_EQ(world.state(), state);
 }
 
@@ -215,9 +215,9 @@ INSTANTIATE_TEST_SUITE_P(Of, SidecarEnds,
 
 TEST(SidecarSubmitter, IsLostWithTheHead) {
   World world(a_rayjob({{"submissionMode", "SidecarMode"}, {"backoffLimit", 1}}));
-  world.run();
+  world.settle();
   world.start_cluster();
-  world.run();
+  world.settle();
   world.lose_head();
   world.step();
   EXPECT_EQ(world.state(), "Retrying JobLost");
@@ -225,9 +225,9 @@ TEST(SidecarSubmitter, IsLostWithTheHead) {
 
 TEST(SidecarSubmitter, IsLostWithTheRayContainerOfTheHead) {
   World world(a_rayjob({{"submissionMode", "SidecarMode"}, {"backoffLimit", 1}}));
-  world.run();
+  world.settle();
   world.start_cluster();
-  world.run();
+  world.settle();
   world.end_sidecar("Error", true);
   world.step();
   EXPECT_EQ(world.state(), "Retrying JobLost");

@@ -19,12 +19,12 @@ using namespace std::chrono_literals;
 
 World with_running_job(const Json& spec = Json::object()) {
   World world(a_rayjob(spec));
-  world.run();
+  world.settle();
   world.start_cluster();
-  world.run();
+  world.settle();
   world.ray.set_job(world.job_id(), "RUNNING", "");
   world.advance(3s);
-  world.run();
+  world.settle();
   EXPECT_EQ(world.state(), "Running RUNNING");
   world.take_events();
   world.take_requests();
@@ -33,13 +33,13 @@ World with_running_job(const Json& spec = Json::object()) {
 
 TEST(SuspendedRayJob, HasNoClusterAndStartsWhenItIsResumed) {
   World world(a_rayjob({{"suspend", true}, {"shutdownAfterJobFinishes", true}}));
-  world.run();
+  world.settle();
   EXPECT_EQ(world.state(), "Suspended");
   EXPECT_EQ(world.status("rayClusterName"), "");
   EXPECT_THAT(world.condition(kSuspended), StartsWith("True"));
   EXPECT_EQ(world.writes(), 1U);
   world.patch_spec({{"suspend", false}});
-  world.run();
+  world.settle();
   EXPECT_EQ(world.state(), "Initializing");
   EXPECT_THAT(world.condition(kSuspended), StartsWith("False RayJobResumed"));
   EXPECT_THAT(world.take_events(), ElementsAre("Suspended", "Resumed", "CreatedRayCluster"));
@@ -49,19 +49,19 @@ TEST(SuspendedRayJob, ReleasesEverythingBeforeItIsSuspendedWhateverTheSpecSaysMe
   World world = with_running_job({{"shutdownAfterJobFinishes", true}});
   const std::string first = world.status("rayClusterName");
   world.patch_spec({{"suspend", true}});
-  world.run();
+  world.settle();
   EXPECT_EQ(world.state(), "Suspending RUNNING") << "pods of the cluster are terminating";
   EXPECT_TRUE(world.cluster().is_null());
   EXPECT_TRUE(world.submitter().is_null());
   world.patch_spec({{"suspend", false}});
-  world.run();
+  world.settle();
   EXPECT_EQ(world.state(), "Suspending RUNNING") << "atomic";
   world.delete_pods();
   world.step();
   EXPECT_EQ(world.state(), "Suspended");
   EXPECT_EQ(world.status("rayClusterName"), "");
   EXPECT_EQ(world.job_id(), "");
-  world.run();
+  world.settle();
   EXPECT_EQ(world.state(), "Initializing");
   EXPECT_NE(world.status("rayClusterName"), first);
   EXPECT_EQ(world.status()["failed"], 0);
@@ -70,13 +70,13 @@ TEST(SuspendedRayJob, ReleasesEverythingBeforeItIsSuspendedWhateverTheSpecSaysMe
 
 TEST(SuspendedRayJob, MayBeWaitingForItsId) {
   World world(a_rayjob({{"submissionMode", "InteractiveMode"}, {"shutdownAfterJobFinishes", true}}));
-  world.run();
+  world.settle();
   world.start_cluster();
-  world.run();
+  world.settle();
   world.patch_spec({{"suspend", true}});
-  world.run();
+  world.settle();
   world.delete_pods();
-  world.run();
+  world.settle();
   EXPECT_EQ(world.state(), "Suspended");
 }
 
@@ -85,23 +85,23 @@ TEST(SuspendedRayJob, InARetryIsSuspendedInsteadOfStarted) {
   world.end_submitter("Failed");
   world.ray.set_job(world.job_id(), "FAILED", "");
   world.advance(3s);
-  world.run();
+  world.settle();
   world.patch_spec({{"suspend", true}});
   world.delete_pods();
-  world.run();
+  world.settle();
   EXPECT_EQ(world.state(), "Suspended");
 }
 
 TEST(InvalidRayJob, IsRefusedAndStartsOnceItIsCorrected) {
   World world(a_rayjob({{"rayClusterSpec", nullptr}}));
-  world.run();
+  world.settle();
   EXPECT_EQ(world.state(), "ValidationFailed ValidationFailed");
   EXPECT_THAT(world.status("message"), HasSubstr("spec.rayClusterSpec"));
   EXPECT_THAT(world.condition("tpuslice.dev/Accepted"), StartsWith("False InvalidSpec: "));
   EXPECT_THAT(world.take_events(), ElementsAre("InvalidRayJobSpec"));
   EXPECT_THAT(array_at(world.job(), {"metadata", "finalizers"}), IsEmpty()) << "nothing holds its deletion";
   world.patch_spec({{"rayClusterSpec", a_rayjob()["spec"]["rayClusterSpec"]}});
-  world.run();
+  world.settle();
   EXPECT_EQ(world.state(), "Initializing");
   EXPECT_FALSE(world.cluster().is_null());
   EXPECT_THAT(world.condition("tpuslice.dev/Accepted"), StartsWith("True"));
@@ -110,14 +110,14 @@ TEST(InvalidRayJob, IsRefusedAndStartsOnceItIsCorrected) {
 TEST(InvalidRayJob, ThatHasBegunIsFollowedToItsEnd) {
   World world = with_running_job({{"shutdownAfterJobFinishes", true}});
   world.patch_spec({{"rayClusterSpec", nullptr}});
-  world.run();
+  world.settle();
   EXPECT_EQ(world.state(), "Running RUNNING");
   EXPECT_THAT(world.condition("tpuslice.dev/Accepted"), StartsWith("False InvalidSpec: "));
   EXPECT_THAT(world.take_events(), ElementsAre("InvalidRayJobSpec"));
   world.end_submitter("Complete");
   world.ray.set_job(world.job_id(), "SUCCEEDED", "");
   world.advance(3s);
-  world.run();
+  world.settle();
   EXPECT_EQ(world.state(), "Complete SUCCEEDED");
   EXPECT_TRUE(world.cluster().is_null()) << "its cluster is not kept";
 }
@@ -126,7 +126,7 @@ TEST(InvalidRayJob, GetsNoNewChildren) {
   World world(a_rayjob());
   world.step();
   world.patch_spec({{"rayClusterSpec", nullptr}});
-  world.run();
+  world.settle();
   EXPECT_EQ(world.state(), "Initializing");
   EXPECT_TRUE(world.cluster().is_null());
   EXPECT_THAT(world.condition(kClusterReady), StartsWith("False NotAccepted"));
@@ -138,12 +138,12 @@ TEST(InvalidRayJob, IsNotRetriedUntilItIsCorrected) {
   world.end_submitter("Failed");
   world.ray.set_job(world.job_id(), "FAILED", "");
   world.advance(3s);
-  world.run();
+  world.settle();
   world.delete_pods();
-  world.run();
+  world.settle();
   EXPECT_EQ(world.state(), "ValidationFailed ValidationFailed");
   world.patch_spec({{"rayClusterSpec", a_rayjob()["spec"]["rayClusterSpec"]}});
-  world.run();
+  world.settle();
   EXPECT_EQ(world.state(), "Initializing");
 }
 
@@ -163,7 +163,7 @@ TEST(DeletedRayJob, IsHeldForALimitedTime) {
   World world = with_running_job();
   world.ray.set_fault(FakeRay::Fault::kFailing);
   world.delete_job();
-  world.run();
+  world.settle();
   EXPECT_FALSE(world.gone());
   EXPECT_EQ(world.plan().requeue_after, Duration(30s));
   world.advance(30s);
@@ -179,7 +179,7 @@ TEST(DeletedRayJob, WithoutAJobThatRunsIsNotHeld) {
   lost.step();
   EXPECT_TRUE(lost.gone());
   World early(a_rayjob());
-  early.run();
+  early.settle();
   early.delete_job();
   early.step();
   EXPECT_TRUE(early.gone());
@@ -187,7 +187,7 @@ TEST(DeletedRayJob, WithoutAJobThatRunsIsNotHeld) {
   ended.end_submitter("Complete");
   ended.ray.set_job(ended.job_id(), "SUCCEEDED", "");
   ended.advance(3s);
-  ended.run();
+  ended.settle();
   ended.take_requests();
   ended.patch_spec({{"rayClusterSpec", nullptr}});
   ended.delete_job();
@@ -200,7 +200,7 @@ Json selecting() { return {{"rayClusterSpec", nullptr}, {"clusterSelector", {{"r
 
 TEST(SelectingRayJob, WaitsForTheClusterThatItNames) {
   World world(a_rayjob(selecting()));
-  world.run();
+  world.settle();
   EXPECT_EQ(world.state(), "Initializing");
   EXPECT_EQ(world.status("rayClusterName"), "shared");
   EXPECT_THAT(world.take_events(), ElementsAre("RayClusterNotFound")) << "once";
@@ -212,16 +212,16 @@ TEST(SelectingRayJob, NeverDeletesTheCluster) {
   Json spec = selecting();
   spec["shutdownAfterJobFinishes"] = true;
   World world(a_rayjob(spec));
-  world.run();
+  world.settle();
   world.add_foreign_cluster("shared");
   world.start_cluster();
-  world.run();
+  world.settle();
   EXPECT_EQ(world.state(), "Running");
   EXPECT_TRUE(world.service().is_null());
   world.end_submitter("Complete");
   world.ray.set_job(world.job_id(), "SUCCEEDED", "");
   world.advance(3s);
-  world.run();
+  world.settle();
   EXPECT_EQ(world.state(), "Complete SUCCEEDED");
   EXPECT_FALSE(world.cluster().is_null());
 }
@@ -232,16 +232,16 @@ TEST(SelectingRayJob, DeletesItselfIfARuleSaysSo) {
       Json::array({{{"policy", "DeleteSelf"}, {"condition", {{"jobStatus", "FAILED"}, {"ttlSeconds", 60}}}}});
   spec["activeDeadlineSeconds"] = 60;
   World world(a_rayjob(spec));
-  world.run();
+  world.settle();
   world.add_foreign_cluster("shared");
   world.start_cluster();
-  world.run();
+  world.settle();
   world.advance(60s);
-  world.run();
+  world.settle();
   EXPECT_EQ(world.state(), "Failed DeadlineExceeded");
   EXPECT_FALSE(world.gone());
   world.advance(60s);
-  world.run();
+  world.settle();
   EXPECT_TRUE(world.gone());
 }
 

@@ -164,7 +164,7 @@ void World::answer() {
   }
 }
 
-void World::run() {
+void World::settle() {
   for (int round = 0; round < 30; ++round) {
     const Json before = job();
     const auto answers = answers_;

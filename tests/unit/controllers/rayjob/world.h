@@ -63,7 +63,7 @@ class World final : public plan::PlanWorld {
   /// Answers all requests that are due.
   void answer();
   /// Plans and answers until nothing changes; collects the events.
-  void run();
+  void settle();
 
   // What others do.
   /// All pods of the cluster run: a head, and the status of `workers` workers.

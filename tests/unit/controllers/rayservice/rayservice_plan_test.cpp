@@ -33,7 +33,7 @@ class RayServicePlan : public testing::Test {
   RayServicePlan() : world_(a_service()) {}
   void rounds(int count) {
     for (int i = 0; i < count; ++i) {
-      world_.reconcile();
+      world_.step();
       world_.advance();
     }
   }
@@ -75,10 +75,10 @@ TEST_F(RayServicePlan, IsEmptyForAServiceOfAnotherManager) {
 TEST_F(RayServicePlan, ADeletedServiceIsReleasedWhenItsClustersAreGone) {
   ASSERT_LE(world_.settle(), 40);
   world_.delete_service();
-  world_.reconcile();
+  world_.step();
   EXPECT_FALSE(world_.gone());
   world_.advance();
-  world_.reconcile();
+  world_.step();
   EXPECT_TRUE(world_.gone());
 }
 
@@ -86,14 +86,14 @@ TEST_F(RayServicePlan, OrphansOfADeletedServiceRunOn) {
   ASSERT_LE(world_.settle(), 40);
   world_.service()["metadata"]["finalizers"].push_back("orphan");
   world_.delete_service();
-  world_.reconcile();
+  world_.step();
   EXPECT_THAT(world_.service()["metadata"]["finalizers"], ElementsAre(Json("orphan")));
   EXPECT_EQ(world_.clusters().size(), 1U);
 }
 
 TEST_F(RayServicePlan, ARefusedServiceCreatesNothingAndRecovers) {
   world_.service()["spec"]["serveConfigV2"] = "- a";
-  const plan::Plan plan = world_.reconcile();
+  const plan::Plan plan = world_.step();
   EXPECT_THAT(plan, HasEvent("InvalidRayServiceSpec"));
   rounds(3);
   EXPECT_THAT(world_.clusters(), IsEmpty());
@@ -122,7 +122,7 @@ TEST_F(RayServicePlan, SaysWhichContainerOfItsClusterCannotStart) {
                 {std::string(plan::kContainersStarted), "False", std::string(plan::kContainersStuck),
                  "pod llm-head: container ray-head: ImagePullBackOff", std::nullopt},
                 world_.now());
-  world_.reconcile();
+  world_.step();
   const Json* ready = find_condition(world_.service()["status"]["conditions"], kReady);
   ASSERT_NE(ready, nullptr);
   EXPECT_THAT(string_at(*ready, {"message"}), HasSubstr(": pod llm-head: container ray-head: ImagePullBackOff"));
@@ -130,7 +130,7 @@ TEST_F(RayServicePlan, SaysWhichContainerOfItsClusterCannotStart) {
 
 TEST_F(RayServicePlan, TheInitializingTimeoutIsFinal) {
   world_.service()["metadata"]["annotations"]["ray.io/initializing-timeout"] = "30s";
-  world_.reconcile();
+  world_.step();
   world_.ray(world_.pending()).statuses["app"] = "DEPLOYING";
   EXPECT_GT(world_.plan().requeue_after.value_or(Duration::zero()), Duration::zero());
   world_.advance();
@@ -142,7 +142,7 @@ TEST_F(RayServicePlan, TheInitializingTimeoutIsFinal) {
 
   world_.service()["metadata"]["generation"] = 9;
   world_.service()["spec"]["serveConfigV2"] = "a: [";
-  world_.reconcile();
+  world_.step();
   EXPECT_EQ(world_.condition(plan::kAccepted), "False: InvalidSpec");
   for (const Json& each : world_.service()["status"]["conditions"]) {
     EXPECT_EQ(each["observedGeneration"] == 9, each["status"] != "True") << each;
@@ -159,7 +159,7 @@ TEST_F(RayServicePlan, TheTimeoutEndsWithTheInitialization) {
 TEST_F(RayServicePlan, WithoutEndpointsTheServiceIsNotReady) {
   ASSERT_LE(world_.settle(), 40);
   for (auto& [name, pod] : world_.pods()) pod["status"]["conditions"][0]["status"] = "False";
-  world_.reconcile();
+  world_.step();
   EXPECT_EQ(world_.condition(kReady), "False: ZeroServeEndpoints");
   EXPECT_FALSE(world_.service()["status"].contains("serviceStatus"));
 }

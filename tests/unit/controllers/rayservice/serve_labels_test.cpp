@@ -23,7 +23,7 @@ class ServeLabels : public testing::Test {
   void settle() { ASSERT_LE(world_.settle(), 40); }
   void rounds(int count) {
     for (int i = 0; i < count; ++i) {
-      world_.reconcile();
+      world_.step();
       world_.advance();
     }
   }

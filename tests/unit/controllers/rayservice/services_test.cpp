@@ -56,7 +56,7 @@ TEST_F(RayServiceServices, TheServeServiceIsAsTheUserDescribesIt) {
 
 TEST_F(RayServiceServices, AreCreatedWhenTheFirstClusterServes) {
   for (int i = 0; i < 4; ++i) {
-    world_.reconcile();
+    world_.step();
     world_.advance();
     EXPECT_TRUE(world_.services().empty());
   }
@@ -96,7 +96,7 @@ TEST_F(RayServiceServices, OfAnotherOwnerAreReportedAndNotTouched) {
     "namespace": "default"}, "spec": {"selector": {"a": "b"}}})");
   world_.add_service(other);
   for (int i = 0; i < 12; ++i) {
-    world_.reconcile();
+    world_.step();
     world_.advance();
   }
   EXPECT_EQ(world_.condition(plan::kChildrenReady), "False: ServiceConflict");

@@ -24,7 +24,7 @@ class ServeConfigOfCluster : public testing::Test {
 
   void rounds(int count) {
     for (int i = 0; i < count; ++i) {
-      plans_.push_back(world_.reconcile());
+      plans_.push_back(world_.step());
       world_.advance();
     }
   }
@@ -100,7 +100,7 @@ TEST_F(ServeConfigOfCluster, IsSentWhenItChanges) {
 TEST_F(ServeConfigOfCluster, ThatIsRevertedWhileItIsSentIsSentAsItWas) {
   settle();
   world_.service()["spec"]["serveConfigV2"] = a_serve_config("other");
-  world_.reconcile();  // Sent, without an answer yet.
+  world_.step();  // Sent, without an answer yet.
   world_.service()["spec"]["serveConfigV2"] = a_serve_config("app");
   settle();
   EXPECT_EQ(ray().config["applications"][0]["name"], "app");
@@ -186,7 +186,7 @@ TEST_F(ServeConfigOfCluster, ThatIsRemovedRemovesTheApplicationsOnce) {
 
 TEST_F(ServeConfigOfCluster, WithoutAnAnswerIsSentAgainAfterAWhile) {
   rounds(2);
-  world_.reconcile();
+  world_.step();
   ray().answer_status = 0;
   world_.advance();
   EXPECT_EQ(world_.condition(kServeConfigApplied), "False: ConfigPending");
@@ -204,7 +204,7 @@ TEST_F(ServeConfigOfCluster, ThatIsRefusedIsReportedOnceAndSentAgainSeldom) {
   ray().put_status = 400;
   int refusals = 0;
   for (int i = 0; i < 30; ++i) {
-    const plan::Plan plan = world_.reconcile();
+    const plan::Plan plan = world_.step();
     if (std::ranges::any_of(plan.events,
                             [](const auto& event) { return event.reason == "FailedToUpdateServeApplications"; }))
       ++refusals;
@@ -227,7 +227,7 @@ TEST_F(ServeConfigOfCluster, DuringAnUpgradeGoesToThePendingClusterOnly) {
   const std::string first = world_.active();
   world_.config()["rayVersion"] = "2.60.0";
   world_.service()["spec"]["serveConfigV2"] = a_serve_config("other");
-  world_.reconcile();
+  world_.step();
   const std::string second = world_.pending();
   world_.ray(second).statuses["other"] = "DEPLOYING";
   for (int i = 0; i < 8; ++i) rounds(1);

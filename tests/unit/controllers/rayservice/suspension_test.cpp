@@ -24,7 +24,7 @@ class RayServiceSuspension : public testing::Test {
 
 TEST_F(RayServiceSuspension, IsRecordedBeforeAnythingIsDeleted) {
   suspend(true);
-  const plan::Plan plan = world_.reconcile();
+  const plan::Plan plan = world_.step();
   EXPECT_THAT(plan.stages, IsEmpty());
   EXPECT_EQ(world_.condition(kSuspendingCondition), "True: SuspendRequested");
   EXPECT_EQ(world_.condition(kReady), "False: SuspendInProgress");
@@ -54,9 +54,9 @@ TEST_F(RayServiceSuspension, KeepsAServiceOfAnotherOwnerWithTheSameName) {
 
 TEST_F(RayServiceSuspension, ThatHasBegunIsCompleted) {
   suspend(true);
-  world_.reconcile();
+  world_.step();
   suspend(false);
-  world_.reconcile();
+  world_.step();
   world_.advance();
   EXPECT_THAT(world_.clusters(), IsEmpty());
   ASSERT_LE(world_.settle(), 40);
@@ -68,7 +68,7 @@ TEST_F(RayServiceSuspension, EndsWithNewClusters) {
   suspend(true);
   ASSERT_LE(world_.settle(), 10);
   suspend(false);
-  world_.reconcile();
+  world_.step();
   EXPECT_EQ(world_.condition(kReady), "False: Initializing");
   ASSERT_LE(world_.settle(), 40);
   EXPECT_EQ(world_.condition(kReady), "True: NonZeroServeEndpoints");

@@ -37,7 +37,7 @@ class RayServiceUpgrade : public testing::Test {
   template <typename Condition>
   [[nodiscard]] bool run_until(Condition condition, int limit = 40) {
     for (int i = 0; i < limit && !condition(); ++i) {
-      world_.reconcile();
+      world_.step();
       world_.advance();
     }
     return condition();
@@ -63,7 +63,7 @@ TEST_F(RayServiceUpgrade, TheFirstClusterServesOnceItsApplicationsRun) {
 
 TEST_F(RayServiceUpgrade, AnotherConfigMakesAPendingClusterThatTakesOverWhenItServes) {
   set_image("next");
-  const plan::Plan plan = world_.reconcile();
+  const plan::Plan plan = world_.step();
   const std::string second = world_.pending();
   ASSERT_NE(second, "");
   EXPECT_THAT(writes_of(plan, "create RayCluster"), ElementsAre("create RayCluster " + second));
@@ -73,7 +73,7 @@ TEST_F(RayServiceUpgrade, AnotherConfigMakesAPendingClusterThatTakesOverWhenItSe
 
   world_.ray(second).statuses["app"] = "DEPLOYING";
   for (int i = 0; i < 10; ++i) {
-    world_.reconcile();
+    world_.step();
     world_.advance();
     EXPECT_EQ(world_.selected("llm-serve-svc"), first_);
   }
@@ -88,7 +88,7 @@ TEST_F(RayServiceUpgrade, TheOldClusterIsDeletedAfterADelayThatSurvivesARestart)
   set_image("next");
   ASSERT_TRUE(run_until([&] { return world_.active() != first_; }));
   const Timestamp switched = world_.now();
-  world_.reconcile();
+  world_.step();
   EXPECT_NE(string_at(world_.clusters().at(first_), {"metadata", "annotations", kDeleteAfter}), "");
   world_.restart_operator();
   ASSERT_TRUE(run_until([&] { return !world_.clusters().contains(first_); }));
@@ -118,11 +118,11 @@ TEST_F(RayServiceUpgrade, ServicesWaitForAnEndpointOfTheNewClusterAsLongAsTheOld
 
 TEST_F(RayServiceUpgrade, AnEditDuringAnUpgradeReplacesThePendingCluster) {
   set_image("next");
-  world_.reconcile();
+  world_.step();
   const std::string second = world_.pending();
   world_.advance();
   set_image("third");
-  const plan::Plan plan = world_.reconcile();
+  const plan::Plan plan = world_.step();
   EXPECT_NE(world_.pending(), second);
   EXPECT_THAT(writes_of(plan, "delete RayCluster"), ElementsAre("delete RayCluster " + second));
   EXPECT_EQ(world_.active(), first_);
@@ -131,11 +131,11 @@ TEST_F(RayServiceUpgrade, AnEditDuringAnUpgradeReplacesThePendingCluster) {
 TEST_F(RayServiceUpgrade, ARevertedEditGivesThePendingClusterUp) {
   const Json before = world_.config();
   set_image("next");
-  world_.reconcile();
+  world_.step();
   const std::string second = world_.pending();
   world_.advance();
   world_.config() = before;
-  EXPECT_THAT(writes_of(world_.reconcile(), "delete RayCluster"), ElementsAre("delete RayCluster " + second));
+  EXPECT_THAT(writes_of(world_.step(), "delete RayCluster"), ElementsAre("delete RayCluster " + second));
   EXPECT_EQ(world_.pending(), "");
   EXPECT_EQ(world_.active(), first_);
   EXPECT_EQ(world_.condition(kUpgradeInProgress), "False: NoPendingCluster");
@@ -157,7 +157,7 @@ TEST_F(RayServiceUpgrade, AConfigOfBeforeAnInPlaceUpdateGetsAClusterOfAnotherNam
   world_.config()["workerGroupSpecs"].push_back(group);
   ASSERT_LE(world_.settle(), kSettled);
   world_.config() = before;
-  world_.reconcile();
+  world_.step();
   EXPECT_NE(world_.pending(), "");
   EXPECT_NE(world_.pending(), first_);
   ASSERT_LE(world_.settle(), kSettled);
@@ -169,7 +169,7 @@ TEST_F(RayServiceUpgrade, AppendedGroupsAreAddedInPlace) {
   Json group = world_.config()["workerGroupSpecs"][0];
   group["groupName"] = "second";
   world_.config()["workerGroupSpecs"].push_back(group);
-  EXPECT_THAT(world_.reconcile(), HasEvent("UpdatedRayCluster"));
+  EXPECT_THAT(world_.step(), HasEvent("UpdatedRayCluster"));
   ASSERT_LE(world_.settle(), kSettled);
   EXPECT_EQ(world_.active(), first_);
   EXPECT_THAT(world_.clusters(), SizeIs(1));
@@ -204,7 +204,7 @@ TEST_F(RayServiceUpgrade, WithTheAutoscalerOnlyTheLimitsOfReplicasArrive) {
 TEST_F(RayServiceUpgrade, WithNoneAnotherConfigIsReportedAndNotApplied) {
   world_.service()["spec"]["upgradeStrategy"]["type"] = "None";
   set_image("next");
-  const plan::Plan plan = world_.reconcile();
+  const plan::Plan plan = world_.step();
   EXPECT_THAT(plan, HasEvent("UpgradeDisabled"));
   EXPECT_EQ(world_.condition(kUpToDate), "False: UpgradeDisabled");
   EXPECT_THAT(world_.clusters(), SizeIs(1));
@@ -235,7 +235,7 @@ TEST_F(RayServiceUpgrade, AClusterOfAnotherOperatorIsUpdatedInPlace) {
 
 TEST_F(RayServiceUpgrade, AnUpgradeOfAnotherOperatorGoesOn) {
   set_image("next");
-  world_.reconcile();
+  world_.step();
   const std::string second = world_.pending();
   for (auto& [name, cluster] : world_.clusters())
     cluster["metadata"]["annotations"][std::string(kClusterHashVersion)] = "v1.6.0";
@@ -255,7 +255,7 @@ TEST_F(RayServiceUpgrade, ASwitchThatWasCutIsCompleted) {
     }
   }
   world_.restart_operator();
-  world_.reconcile();
+  world_.step();
   EXPECT_EQ(world_.active(), second);
   EXPECT_EQ(world_.selected("llm-head-svc"), second);
 }
@@ -281,7 +281,7 @@ TEST_F(RayServiceUpgrade, WithoutRoomTheOldClusterIsDeletedFirstIfTheUserWantsIt
   world_.service()["metadata"]["annotations"]["tpuslice.dev/upgrade-without-room"] = "replace";
   world_.places_slices = false;
   set_image("next");
-  world_.reconcile();
+  world_.step();
   const std::string second = world_.pending();
   ASSERT_TRUE(run_until([&] { return !world_.clusters().contains(first_); }));
   EXPECT_EQ(world_.pending(), second);

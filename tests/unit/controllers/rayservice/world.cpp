@@ -71,7 +71,7 @@ plan::Plan World::plan() const {
   return *std::move(plan);
 }
 
-plan::Plan World::reconcile() {
+plan::Plan World::step() {
   plan::Plan out = plan();
   carry_out(out);
   set_requests(out.requests);
@@ -81,7 +81,7 @@ plan::Plan World::reconcile() {
 int World::settle(int limit) {
   const auto count = [this] { return clusters().size() + services().size() + pods().size(); };
   for (int round = 1; round <= limit; ++round) {
-    const bool empty = reconcile().empty();
+    const bool empty = step().empty();
     const std::size_t before = count();
     advance();
     if (empty && before == count() && plan().empty()) return round;

@@ -26,11 +26,11 @@ class World final : public plan::PlanWorld {
   explicit World(Json service);
 
   [[nodiscard]] RayServiceObserved observed() const;
-  /// Of observed().
+  /// The plan of observed().
   [[nodiscard]] plan::Plan plan() const;
   /// Applies the plan as a whole; returns it.
-  plan::Plan reconcile();
-  /// reconcile() and advance() until a plan is empty; the number of plans, or one more than `limit`.
+  plan::Plan step();
+  /// step() and advance() until a plan is empty; the number of plans, or one more than `limit`.
   int settle(int limit = 40);
 
   /// An action that the API server refuses does nothing.

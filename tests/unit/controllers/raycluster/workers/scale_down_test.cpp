@@ -26,24 +26,13 @@ using ::testing::IsEmpty;
 class RefusedCluster : public ::testing::Test {
  protected:
   RefusedCluster() {
-    settle();
+    world_.settle();
     for (Json& group : groups()) group["numOfHosts"] = 3;
   }
 
   Json& spec() { return world_.cluster().mutable_json()["spec"]; }
   Json& groups() { return spec()["workerGroupSpecs"]; }
 
-  plan::Plan step() {
-    const plan::Plan plan = plan_raycluster(world_.observed(), {}).value();
-    world_.carry_out(plan);
-    return plan;
-  }
-  void settle() {
-    for (int round = 0; round < 10; ++round) {
-      step();
-      world_.advance();
-    }
-  }
   /// "<group>/<replica>" of the workers, once each.
   [[nodiscard]] std::set<std::string> slices() const {
     std::set<std::string> out;
@@ -60,52 +49,52 @@ class RefusedCluster : public ::testing::Test {
 };
 
 TEST_F(RefusedCluster, KeepsItsPods) {
-  settle();
+  world_.settle();
   EXPECT_FALSE(is(plan::kAccepted));
   EXPECT_EQ(world_.pods().size(), 13U);
-  EXPECT_THAT(step(), plan::IsEmptyPlan());
+  EXPECT_THAT(world_.step(), plan::IsEmptyPlan());
 }
 
 TEST_F(RefusedCluster, IsSuspended) {
   spec()["suspend"] = true;
-  EXPECT_THAT(step().stages, IsEmpty()) << "it is recorded before the first pod is deleted";
+  EXPECT_THAT(world_.step().stages, IsEmpty()) << "it is recorded before the first pod is deleted";
   EXPECT_TRUE(is(kSuspendingCondition));
-  settle();
+  world_.settle();
   EXPECT_THAT(world_.pods(), IsEmpty());
   EXPECT_TRUE(is(kSuspendedCondition));
   EXPECT_FALSE(is(kSuspendingCondition));
   EXPECT_FALSE(is(plan::kAccepted));
   EXPECT_EQ(world_.cluster().json()["status"]["state"], "suspended");
-  EXPECT_THAT(step(), plan::IsEmptyPlan());
+  EXPECT_THAT(world_.step(), plan::IsEmptyPlan());
 }
 
 TEST_F(RefusedCluster, CompletesASuspensionThatHasBegun) {
   for (Json& group : groups()) group["numOfHosts"] = 2;
   spec()["suspend"] = true;
-  step();
+  world_.step();
   for (Json& group : groups()) group["numOfHosts"] = 3;
-  settle();
+  world_.settle();
   EXPECT_THAT(world_.pods(), IsEmpty());
   EXPECT_TRUE(is(kSuspendedCondition));
 }
 
 TEST_F(RefusedCluster, DeletesThePodsOfASuspendedGroup) {
   groups()[0]["suspend"] = true;
-  EXPECT_THAT(step().reason, HasSubstr("group a is suspended: deleting 6 pods"));
-  settle();
+  EXPECT_THAT(world_.step().reason, HasSubstr("group a is suspended: deleting 6 pods"));
+  world_.settle();
   EXPECT_THAT(slices(), ElementsAre("b/0", "b/1", "b/2"));
-  EXPECT_THAT(step(), plan::IsEmptyPlan());
+  EXPECT_THAT(world_.step(), plan::IsEmptyPlan());
 }
 
 TEST_F(RefusedCluster, DeletesWholeSurplusReplicas) {
   groups()[1]["replicas"] = 1;
-  EXPECT_THAT(step().reason,
+  EXPECT_THAT(world_.step().reason,
               HasSubstr("replica 2 of group b is surplus, 1 of 3 replicas are desired: deleting 2 pods"));
-  settle();
+  world_.settle();
   EXPECT_THAT(slices(), ElementsAre("a/0", "a/1", "a/2", "b/0"));
-  EXPECT_THAT(step(), plan::IsEmptyPlan());
+  EXPECT_THAT(world_.step(), plan::IsEmptyPlan());
   groups()[1]["replicas"] = 2;
-  EXPECT_THAT(step(), plan::IsEmptyPlan()) << "nothing is created";
+  EXPECT_THAT(world_.step(), plan::IsEmptyPlan()) << "nothing is created";
 }
 
 TEST_F(RefusedCluster, DeletesAReplicaThatLostAPodBeforeOthers) {
@@ -146,33 +135,33 @@ TEST_F(RefusedCluster, DeletesReplicasThatLostAPodInTheirOrderThenTheLastOnes) {
 TEST_F(RefusedCluster, DeletesListedReplicasOnlyIfRaysAutoscalerScalesIt) {
   spec()["enableInTreeAutoscaling"] = true;
   groups()[0]["replicas"] = 1;
-  settle();
+  world_.settle();
   EXPECT_EQ(slices().size(), 6U) << "it alone knows which replicas are idle";
   for (const auto& [name, pod] : world_.pods()) {
     if (host_of(pod) == "a/1/0") groups()[0]["scaleStrategy"]["workersToDelete"] = Json::array({name});
   }
-  settle();
+  world_.settle();
   EXPECT_THAT(slices(), ElementsAre("a/0", "a/2", "b/0", "b/1", "b/2"));
 }
 
 TEST_F(RefusedCluster, KeepsThePodsOfAGroupWhoseNumbersAreWrong) {
   groups()[0]["replicas"] = "1";
   groups()[1]["maxReplicas"] = -1;
-  settle();
+  world_.settle();
   EXPECT_EQ(slices().size(), 6U);
 }
 
 TEST_F(RefusedCluster, KeepsAllPodsIfTwoGroupsHaveOneName) {
   groups()[1]["groupName"] = "a";
   groups()[1]["replicas"] = 0;
-  settle();
+  world_.settle();
   EXPECT_EQ(slices().size(), 6U);
 }
 
 TEST_F(RefusedCluster, IsScaledDownWhateverItsNumberOfHosts) {
   for (Json& group : groups()) group["numOfHosts"] = 100'000'000;
   groups()[0]["replicas"] = 0;
-  settle();
+  world_.settle();
   EXPECT_THAT(slices(), ElementsAre("b/0", "b/1", "b/2"));
 }
 
