@@ -13,8 +13,9 @@
 namespace tpuslice::runtime {
 namespace {
 
-/// How soon run() sees a changed Lease.
+/// How soon run() sees a changed Lease, and how soon the Leases that are read at the start, for which controllers wait.
 constexpr Duration kLookInterval = std::chrono::seconds(1);
+constexpr Duration kFirstLookInterval = std::chrono::milliseconds(20);
 /// If the Leases cannot be read, or their holders may not be checked, for this long after the start, controllers run:
 /// an operator that lacks the permission still works.
 constexpr Duration kReadTimeout = std::chrono::seconds(30);
@@ -79,7 +80,8 @@ void UpstreamControllers::run(const std::stop_token& stop, const std::function<v
   while (!stop.stop_requested()) {
     const Instant due = step(clock_.now(), stop);
     if (std::exchange(changed_, false)) changed();
-    pause(std::min(due - clock_.now(), kLookInterval), stop);
+    const bool known = std::ranges::none_of(watched_, [](const Watched& each) { return each.state == State::kUnknown; });
+    pause(std::min(due - clock_.now(), known ? kLookInterval : kFirstLookInterval), stop);
   }
 }
 

@@ -26,8 +26,8 @@ constexpr Duration kLimit = seconds(300);
 constexpr int kHosts = 4;  ///< Of the tutorial's slice.
 constexpr const char* kTutorial = "maxtext-tpu-cluster";
 constexpr const char* kCountChips =
-    R"(python3 -c "import ray; ray.init(); found = ray.cluster_resources()['TPU']; print('chips:', found); assert found == 8")";
-constexpr const char* kFail = R"(python3 -c "raise SystemExit('no data set was found')")";
+    R"sh(python3 -c "import ray; ray.init(); found = ray.cluster_resources()['TPU']; print('chips:', found); assert found == 8")sh";
+constexpr const char* kFail = R"sh(python3 -c "raise SystemExit('no data set was found')")sh";
 
 /// Two slices of two hosts: an upgrade of a RayService has two clusters.
 std::vector<sim::NodePool> pools() {
