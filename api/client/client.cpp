@@ -38,6 +38,13 @@ Result<Object> read_metadata_only(std::string_view body, std::string_view what) 
 
 }  // namespace
 
+Result<Object> Writer::create_text(const ResourceType& type, const ObjectKey& key, std::string object,
+                                   const CreateOptions& options, std::stop_token stop) {
+  Result<Json> json = parse_json(object);
+  if (!json) return json.error().within(describe("create", type, key));
+  return create(type, Object(*std::move(json)), options, std::move(stop));
+}
+
 Result<http::Response> Client::send(http::Request request, std::string_view what, Duration deadline,
                                     std::stop_token stop) {
   request.headers.emplace_back("User-Agent", options_.user_agent);
@@ -107,12 +114,17 @@ Result<std::unique_ptr<WatchStream>> Client::watch(const ResourceType& type, con
 
 Result<Object> Client::create(const ResourceType& type, Object object, const CreateOptions& options,
                               std::stop_token stop) {
-  CreateOptions filled = options;
-  if (filled.field_manager.empty()) filled.field_manager = options_.field_manager;
   const ObjectKey key = object.key();
   std::string text = print_json(object.json());
   object = Object();
-  return send_for_object(create_request(type, key.namespace_name, std::move(text), filled),
+  return Client::create_text(type, key, std::move(text), options, std::move(stop));
+}
+
+Result<Object> Client::create_text(const ResourceType& type, const ObjectKey& key, std::string object,
+                                   const CreateOptions& options, std::stop_token stop) {
+  CreateOptions filled = options;
+  if (filled.field_manager.empty()) filled.field_manager = options_.field_manager;
+  return send_for_object(create_request(type, key.namespace_name, std::move(object), filled),
                          describe("create", type, key), std::move(stop), options.answer);
 }
 

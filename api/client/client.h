@@ -37,6 +37,9 @@ class Writer {
   /// Creates the object in its namespace. The document is freed before the request is sent. Errors also: AlreadyExists.
   virtual Result<Object> create(const ResourceType& type, Object object, const CreateOptions& options,
                                 std::stop_token stop) = 0;
+  /// create() of the object with this key that is JSON text already. The default implementation parses it.
+  virtual Result<Object> create_text(const ResourceType& type, const ObjectKey& key, std::string object,
+                                     const CreateOptions& options, std::stop_token stop);
   /// Errors also: Conflict when a precondition failed.
   virtual Result<Object> patch(const ResourceType& type, const ObjectKey& key, PatchType patch_type, const Json& body,
                                const PatchOptions& options, std::stop_token stop) = 0;
@@ -72,6 +75,8 @@ class Client final : public Reader, public Writer {
                                                            std::stop_token stop = {}) override;
   Result<Object> create(const ResourceType& type, Object object, const CreateOptions& options = {},
                         std::stop_token stop = {}) override;
+  Result<Object> create_text(const ResourceType& type, const ObjectKey& key, std::string object,
+                             const CreateOptions& options = {}, std::stop_token stop = {}) override;
   Result<Object> patch(const ResourceType& type, const ObjectKey& key, PatchType patch_type, const Json& body,
                        const PatchOptions& options = {}, std::stop_token stop = {}) override;
   Result<Object> update_status(const ResourceType& type, const ObjectKey& key, const Json& status,

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "api/base/earlier.h"
+#include "api/types/json_text.h"
 #include "api/types/utf8.h"
 
 namespace tpuslice::plan {
@@ -84,6 +85,12 @@ Result<Json> Body::make() const {
   return json_;
 }
 
+Result<std::string> Body::text() const {
+  if (make_text_) return make_text_();
+  ASSIGN_OR_RETURN(const Json json, make());
+  return print_json(json);
+}
+
 Action Action::create(const ResourceType& type, Object object) {
   Action action;
   action.kind = ActionKind::kCreate;
@@ -93,12 +100,12 @@ Action Action::create(const ResourceType& type, Object object) {
   return action;
 }
 
-Action Action::create(const ResourceType& type, ObjectKey key, Body::Maker make) {
+Action Action::create(const ResourceType& type, ObjectKey key, Body::Maker make, Body::TextMaker make_text) {
   Action action;
   action.kind = ActionKind::kCreate;
   action.type = type;
   action.key = std::move(key);
-  action.body = Body(std::move(make));
+  action.body = Body(std::move(make), std::move(make_text));
   return action;
 }
 

@@ -44,18 +44,23 @@ class Body {
  public:
   /// Pure; owns or shares what it reads, since it outlives the observation. Called any number of times, on any thread.
   using Maker = std::function<Result<Json>()>;
+  /// Builds the document as text, if that is cheaper than building the document. Same rules as for Maker.
+  using TextMaker = std::function<Result<std::string>()>;
 
   Body() = default;                            // null
   Body(Json json) : json_(std::move(json)) {}  // NOLINT(google-explicit-constructor)
-  explicit Body(Maker make) : make_(std::move(make)) {}
+  explicit Body(Maker make, TextMaker make_text = nullptr) : make_(std::move(make)), make_text_(std::move(make_text)) {}
 
   [[nodiscard]] bool is_null() const { return !make_ && json_.is_null(); }
   /// Errors: the maker's.
   [[nodiscard]] Result<Json> make() const;
+  /// print_json() of make(). Errors: the maker's.
+  [[nodiscard]] Result<std::string> text() const;
 
  private:
   Json json_;
   Maker make_;
+  TextMaker make_text_;
 };
 
 enum class EventType : std::uint8_t { kNormal, kWarning };
@@ -132,7 +137,7 @@ struct Action {
   std::shared_ptr<const ActionEvents> events = {};  ///< Null: nothing is reported.
 
   static Action create(const ResourceType& type, Object object);
-  static Action create(const ResourceType& type, ObjectKey key, Body::Maker make);
+  static Action create(const ResourceType& type, ObjectKey key, Body::Maker make, Body::TextMaker make_text = nullptr);
   static Action remove(const ResourceType& type, ObjectKey key, Preconditions preconditions);
   static Action patch(const ResourceType& type, ObjectKey key, Json merge_patch, Preconditions preconditions);
 };

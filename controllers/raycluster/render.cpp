@@ -97,11 +97,13 @@ void add_creation(const WorkerDecision::Creation& creation, Changes& changes) {
   std::vector<Action> actions;
   for (const int host : creation.hosts) {
     const WorkerIndex index{creation.replica, host, creation.attempt};
-    actions.push_back(
-        Action::create(kPods, creation.builder->key(index), [builder = creation.builder, index]() -> Result<Json> {
+    actions.push_back(Action::create(
+        kPods, creation.builder->key(index),
+        [builder = creation.builder, index]() -> Result<Json> {
           ASSIGN_OR_RETURN(Object pod, builder->build(index));
           return std::move(pod.mutable_json());
-        }));
+        },
+        [builder = creation.builder, index] { return builder->text(index); }));
     actions.back().failure_reason = kFailedCreateWorkerPod;
   }
   changes.reasons.push_back(creation.reason);

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "api/base/random_token.h"
+#include "api/types/json_text.h"
 #include "api/types/patch.h"
 
 namespace tpuslice::runtime {
@@ -15,26 +16,11 @@ namespace {
 constexpr std::size_t kGrowth = 4;
 
 /// Errors: of the body, or of the random number generator.
-Result<Json> body_to_create(const plan::Action& action) {
+Result<std::string> text_to_create(const plan::Action& action) {
+  if (action.random_token.empty()) return action.body.text();
   ASSIGN_OR_RETURN(Json body, action.body.make());
-  if (!action.random_token.empty()) {
-    ASSIGN_OR_RETURN(body["stringData"][action.random_token], random_token());
-  }
-  return body;
-}
-
-/// The size of the document as text in bytes, approximately: only the client prints it.
-std::size_t text_size(const Json& json) {
-  constexpr std::size_t kAround = 4;  // Quotes, a colon and a comma.
-  if (json.is_string()) return json.get_ref<const std::string&>().size() + kAround;
-  if (!json.is_structured()) return 2 * kAround;
-  std::size_t bytes = kAround;
-  if (const auto* members = json.get_ptr<const Json::object_t*>()) {
-    for (const auto& [name, value] : *members) bytes += name.size() + kAround + text_size(value);
-  } else {
-    for (const Json& element : json) bytes += text_size(element);
-  }
-  return bytes;
+  ASSIGN_OR_RETURN(body["stringData"][action.random_token], random_token());
+  return print_json(body);
 }
 
 std::string describe(const plan::Action& action) {
@@ -218,18 +204,18 @@ ActionReport Executor::run_kind(const plan::Action& action, const std::stop_toke
 }
 
 ActionReport Executor::run_create(const plan::Action& action, const std::stop_token& stop) const {
-  Result<Json> body = body_to_create(action);
-  if (!body) return failed(body.error());
-  ActionReport report;
-  const std::size_t bytes = text_size(*body);
+  Result<std::string> text = text_to_create(action);
+  if (!text) return failed(text.error());
+  const std::size_t bytes = text->size();
   const Result<Object> created =
-      writer_.create(action.type, Object(*std::move(body)), {.answer = client::Answer::kMetadataOnly}, stop);
+      writer_.create_text(action.type, action.key, *std::move(text), {.answer = client::Answer::kMetadataOnly}, stop);
+  ActionReport report;
   if (created) {
     report = done(Outcome::kDone, write_of(action.type, action.key, *created));
   } else if (created.error().code() == ErrorCode::kAlreadyExists && !action.random_token.empty()) {
     report.outcome = Outcome::kAdopted;
   } else if (created.error().code() == ErrorCode::kAlreadyExists) {
-    body = action.body.make();
+    Result<Json> body = action.body.make();
     report = body ? adopt(action, Object(*std::move(body)), stop) : failed(body.error());
   } else {
     report = failed(created.error());

@@ -41,6 +41,12 @@ Result<Object> FencedWriter::create(const ResourceType& type, Object object, con
   return writer_.create(type, std::move(object), fenced(options), std::move(stop));
 }
 
+Result<Object> FencedWriter::create_text(const ResourceType& type, const ObjectKey& key, std::string object,
+                                         const client::CreateOptions& options, std::stop_token stop) {
+  RETURN_IF_ERROR(check());
+  return writer_.create_text(type, key, std::move(object), fenced(options), std::move(stop));
+}
+
 Result<Object> FencedWriter::patch(const ResourceType& type, const ObjectKey& key, client::PatchType patch_type,
                                    const Json& body, const client::PatchOptions& options, std::stop_token stop) {
   RETURN_IF_ERROR(check());

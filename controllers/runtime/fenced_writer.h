@@ -26,6 +26,8 @@ class FencedWriter final : public client::Writer {
   // These also return Cancelled when this replica no longer leads.
   Result<Object> create(const ResourceType& type, Object object, const client::CreateOptions& options,
                         std::stop_token stop) override;
+  Result<Object> create_text(const ResourceType& type, const ObjectKey& key, std::string object,
+                             const client::CreateOptions& options, std::stop_token stop) override;
   Result<Object> patch(const ResourceType& type, const ObjectKey& key, client::PatchType patch_type, const Json& body,
                        const client::PatchOptions& options, std::stop_token stop) override;
   Result<Object> update_status(const ResourceType& type, const ObjectKey& key, const Json& status,

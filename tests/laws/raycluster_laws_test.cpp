@@ -5,6 +5,7 @@
 #include <set>
 
 #include "api/types/conditions.h"
+#include "api/types/json_text.h"
 #include "api/types/validation_names.h"
 #include "controllers/raycluster/adoption.h"
 #include "controllers/raycluster/children/children.h"
@@ -165,6 +166,20 @@ TEST_F(RayClusterLaws, EqualObservationsHaveEqualPlans) {
       EXPECT_EQ(to_json(plan).dump(), to_json(*plan_raycluster(reversed, world.options())).dump());
       apply_whole(plan, world);
       world.advance();
+    }
+  });
+}
+
+TEST_F(RayClusterLaws, TheTextOfABodyIsThatOfItsDocument) {
+  for_many_worlds([](Generator& generator) {
+    const World world = generator.world();
+    for (const Action& action : actions_of(plan_of(world))) {
+      if (action.kind != plan::ActionKind::kCreate) continue;
+      const Result<Json> document = action.body.make();
+      const Result<std::string> text = action.body.text();
+      ASSERT_EQ(text.ok(), document.ok());
+      if (!text) continue;
+      EXPECT_EQ(*text, print_json(*document));
     }
   });
 }

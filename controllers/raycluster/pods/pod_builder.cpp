@@ -1,14 +1,19 @@
 #include "controllers/raycluster/pods/pod_builder.h"
 
 #include <algorithm>
+#include <deque>
+#include <mutex>
 #include <utility>
 
+#include "api/base/mutex.h"
+#include "api/types/json_text.h"
 #include "controllers/raycluster/names.h"
 #include "controllers/raycluster/pods/autoscaler.h"
 #include "controllers/raycluster/pods/environment.h"
 #include "controllers/raycluster/pods/pod_parts.h"
 #include "controllers/raycluster/pods/ray_start.h"
 #include "controllers/raycluster/pods/token_auth.h"
+#include "controllers/raycluster/rules/host_names.h"
 #include "controllers/raycluster/rules/raycluster_labels.h"
 #include "controllers/raycluster/upgrade.h"
 #include "tpu/labels.h"
@@ -162,6 +167,59 @@ Result<Json> build_pod(const RayClusterSpec& spec, const GroupSpec& group, PodPa
 
 }  // namespace
 
+/// Cache of the texts of the slices that were built last. Thread-safe.
+class WorkerPodBuilder::Texts {
+ public:
+  using Ptr = std::shared_ptr<const SliceText>;
+
+  /// Null where the pods must be built one by one.
+  Ptr get(const WorkerPodBuilder& builder, int replica) TPUSLICE_EXCLUDES(mutex_) {
+    const std::shared_ptr<Entry> entry = find(replica);
+    // One thread makes the text; others that need it wait.
+    std::call_once(entry->once, [&] { entry->text = make(builder, replica); });
+    return entry->text;
+  }
+
+ private:
+  struct Entry {
+    int replica = 0;
+    std::once_flag once;
+    Ptr text;
+  };
+  /// Enough for slices of two hosts with as many creates in flight as the executor allows.
+  static constexpr std::size_t kMaxEntries = 8;
+
+  std::shared_ptr<Entry> find(int replica) TPUSLICE_EXCLUDES(mutex_) {
+    const MutexLock lock(mutex_);
+    const auto found =
+        std::ranges::find_if(entries_, [&](const std::shared_ptr<Entry>& each) { return each->replica == replica; });
+    if (found != entries_.end()) return *found;
+    if (entries_.size() == kMaxEntries) entries_.pop_front();
+    entries_.push_back(std::make_shared<Entry>());
+    entries_.back()->replica = replica;
+    return entries_.back();
+  }
+
+  /// Once for the group, the text of its last host is compared with the pod itself.
+  Ptr make(const WorkerPodBuilder& builder, int replica) {
+    std::optional<SliceText> text = builder.slice_text(replica);
+    if (!text) return nullptr;
+    std::call_once(checked_, [&] {
+      const WorkerIndex last{replica, builder.hosts_ - 1};
+      const Result<Object> pod = builder.build(last);
+      usable_ = pod.ok() && text->of(builder.host(last)) == print_json(pod->json());
+    });
+    return usable_ ? std::make_shared<const SliceText>(*std::move(text)) : nullptr;
+  }
+
+  Mutex mutex_;
+  std::deque<std::shared_ptr<Entry>> entries_ TPUSLICE_GUARDED_BY(mutex_);
+  std::once_flag checked_;
+  bool usable_ = false;  ///< Written once, before others read it.
+};
+
+WorkerPodBuilder::WorkerPodBuilder() : texts_(std::make_shared<Texts>()) {}
+
 Result<Object> build_head_pod(const RayClusterSpec& spec, const Options& options) {
   PodParts parts{NodeType::kHead, kHeadGroup, head_pod_name(spec), "spec.headGroupSpec",
                  hash_annotations(spec, nullptr)};
@@ -208,6 +266,25 @@ Result<Object> WorkerPodBuilder::build(WorkerIndex index) const {
     return mutated.error().within(fmt::format("RayCluster {}: worker group {}", cluster_.key.to_string(), group_));
   }
   return Object(*std::move(mutated));
+}
+
+SliceHost WorkerPodBuilder::host(WorkerIndex index) const {
+  return {index.host, key(index).name, ray_worker_hostnames(group_, index.replica).of(index.host)};
+}
+
+/// Nothing if a template sets a field that differs between the hosts, so that the pods must be built one by one.
+std::optional<SliceText> WorkerPodBuilder::slice_text(int replica) const {
+  Result<Object> first = build({replica, 0});
+  if (!first) return std::nullopt;
+  return SliceText::make(std::move(first->mutable_json()), common_);
+}
+
+Result<std::string> WorkerPodBuilder::text(WorkerIndex index) const {
+  if (hosts_ > 1) {
+    if (const Texts::Ptr slice = texts_->get(*this, index.replica)) return slice->of(host(index));
+  }
+  ASSIGN_OR_RETURN(const Object pod, build(index));
+  return print_json(pod.json());
 }
 
 Result<Object> build_worker_pod(const RayClusterSpec& spec, const WorkerGroup& group, WorkerIndex index,

@@ -41,6 +41,7 @@ class FencedWriterTest : public ::testing::Test {
     std::vector<bool> sent;
     const auto note = [&](bool ok) { sent.push_back(ok && transport_.sent); };
     note(writer_.create(kPods, pod, {}, {}).ok());
+    note(writer_.create_text(kPods, key, pod.json().dump(), {}, {}).ok());
     note(writer_.patch(kPods, key, client::PatchType::kMerge, Json::object(), {}, {}).ok());
     note(writer_.update_status(kPods, key, Json::object(), {}, {}).ok());
     note(writer_.replace(kPods, pod, {}, {}).ok());
@@ -54,8 +55,8 @@ class FencedWriterTest : public ::testing::Test {
   FencedWriter writer_{client_, [this] { return left_; }};
 };
 
-const std::vector<bool> kAll(5, true);
-const std::vector<bool> kNone(5, false);
+const std::vector<bool> kAll(6, true);
+const std::vector<bool> kNone(6, false);
 
 TEST_F(FencedWriterTest, SendsWhileTheLeaseIsHeld) { EXPECT_EQ(write_all(), kAll); }
 

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "api/types/json_text.h"
 #include "tests/support/error_matchers.h"
 #include "tests/unit/controllers/raycluster/fixtures.h"
 
@@ -223,6 +224,70 @@ TEST(WorkerPod, OfATemplateWithoutContainersIsAnError) {
   const Result<Object> pod = try_worker(cluster, {0, 0});
   EXPECT_THAT(pod, IsError(ErrorCode::kInvalidArgument,
                            HasSubstr("spec.workerGroupSpecs[groupName=tpu-group].template.spec.containers")));
+}
+
+/// Expects the text of every pod of two replicas to be that of its document.
+void expect_texts(const Json& json, const Options& options = {}) {
+  const Object cluster(json);
+  const RayClusterSpec spec = RayClusterSpec::read(cluster);
+  for (const WorkerGroup& group : spec.groups) {
+    const WorkerPodBuilder builder = WorkerPodBuilder::create(spec, group, options).value();
+    for (const int replica : {0, 11}) {
+      for (int host = 0; host < group.hosts; ++host) {
+        const Result<Object> pod = builder.build({replica, host});
+        const Result<std::string> text = builder.text({replica, host});
+        ASSERT_EQ(text.ok(), pod.ok()) << host;
+        if (pod.ok()) {
+          EXPECT_EQ(*text, print_json(pod->json()));
+        } else {
+          EXPECT_EQ(text.error().message(), pod.error().message());
+        }
+      }
+    }
+  }
+}
+
+Json& container_of(Json& cluster) {
+  return cluster["spec"]["workerGroupSpecs"][0]["template"]["spec"]["containers"][0];
+}
+
+TEST(WorkerPodText, IsThatOfThePod) {
+  expect_texts(tutorial_cluster());
+  expect_texts(a_cluster("c", {{.name = "cpu", .hosts = 3, .accelerator = ""}, {.name = "one", .hosts = 1}}));
+  Options options;
+  options.wait_for_gcs = false;
+  options.inject_probes = false;
+  expect_texts(tutorial_cluster(), options);
+}
+
+TEST(WorkerPodText, CountsTheProcessesOfAHost) {
+  Json cluster = tutorial_cluster();
+  container_of(cluster)["resources"] = {{"limits", {{"google.com/tpu", 2}}}};
+  Json second = container_of(cluster);
+  second["name"] = "second";
+  cluster["spec"]["workerGroupSpecs"][0]["template"]["spec"]["containers"].push_back(second);
+  expect_texts(cluster);
+}
+
+TEST(WorkerPodText, KeepsWhatTheUserHasSet) {
+  Json own_id = tutorial_cluster();
+  container_of(own_id)["env"] = {{{"name", "TPU_WORKER_ID"}, {"value", "7"}}};
+  expect_texts(own_id);
+  Json own_name = tutorial_cluster();
+  own_name["spec"]["workerGroupSpecs"][0]["template"]["spec"]["hostname"] = "tpu-group-0-0";
+  expect_texts(own_name);
+  Json own_annotation = tutorial_cluster();
+  own_annotation["spec"]["workerGroupSpecs"][0]["template"]["metadata"]["annotations"]["tpuslice.dev/slice-host"] = "1";
+  expect_texts(own_annotation);
+  Json without_tpus = a_cluster("c", {{.name = "cpu", .hosts = 4, .accelerator = ""}});
+  without_tpus["spec"]["workerGroupSpecs"][0]["template"]["metadata"]["annotations"]["tpuslice.dev/slice-host"] = "3";
+  expect_texts(without_tpus);
+}
+
+TEST(WorkerPodText, MayContainAnyCharacter) {
+  Json cluster = tutorial_cluster();
+  container_of(cluster)["env"] = {{{"name", "A"}, {"value", "\x01n0\x01"}}, {{"name", "B"}, {"value", "\\u0001\"\n"}}};
+  expect_texts(cluster);
 }
 
 }  // namespace
