@@ -8,7 +8,8 @@
 
 namespace tpuslice::leaderworkerset {
 
-/// Pure. An invalid spec only changes the status: condition kAccepted.
+/// Pure. Empty for a set that is being deleted. If the spec is invalid, the condition kAccepted and an event report it,
+/// and existing groups continue, but can be scaled down.
 [[nodiscard]] Result<plan::Plan> plan_leaderworkerset(const LeaderWorkerSetObserved& seen, const Options& options = {});
 
 }  // namespace tpuslice::leaderworkerset
