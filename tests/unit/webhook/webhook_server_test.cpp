@@ -146,7 +146,7 @@ TEST_F(WebhookServerTest, CountsFromZero) {
   const std::string metrics = metrics_.scrape();
   EXPECT_THAT(metrics,
               HasSubstr("controller_runtime_webhook_requests_total{code=\"400\",webhook=\"/mutate-v1-pod\"} 0"));
-  EXPECT_THAT(metrics, HasSubstr("controller_runtime_webhook_requests_total{code=\"200\",webhook=\"other\"} 0"));
+  EXPECT_THAT(metrics, HasSubstr("controller_runtime_webhook_requests_total{code=\"404\",webhook=\"other\"} 0"));
 }
 
 // A kind that is left to its upstream controller while the webhook serves.
