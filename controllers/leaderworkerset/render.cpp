@@ -10,10 +10,10 @@
 #include <fmt/format.h>
 
 #include "controllers/leaderworkerset/events.h"
-#include "controllers/leaderworkerset/leader_set.h"
 #include "controllers/leaderworkerset/leaderworkerset_status.h"
 #include "controllers/leaderworkerset/rules/leaderworkerset_labels.h"
-#include "controllers/leaderworkerset/services.h"
+#include "controllers/leaderworkerset/sets/leader_set.h"
+#include "controllers/leaderworkerset/sets/services.h"
 #include "controllers/plan/changes.h"
 #include "tpu/teardown_grace.h"
 

@@ -9,7 +9,7 @@
 
 #include "api/base/check.h"
 #include "controllers/leaderworkerset/leaderworkerset_plan.h"
-#include "controllers/leaderworkerset/revisions.h"
+#include "controllers/leaderworkerset/rollout/revisions.h"
 
 namespace tpuslice::leaderworkerset {
 namespace {
