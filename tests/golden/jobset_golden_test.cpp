@@ -8,7 +8,7 @@
 #include "api/types/yaml.h"
 #include "controllers/jobset/jobset_plan.h"
 #include "tests/golden/cases.h"
-#include "tests/unit/controllers/jobset/jobsets.h"
+#include "tests/support/jobset/jobsets.h"
 
 namespace tpuslice::jobset {
 namespace {

@@ -8,7 +8,7 @@
 #include "controllers/raycluster/names.h"
 #include "controllers/raycluster/raycluster_plan.h"
 #include "tests/golden/cases.h"
-#include "tests/unit/controllers/raycluster/fixtures.h"
+#include "tests/support/raycluster/fixtures.h"
 
 namespace tpuslice::raycluster {
 namespace {

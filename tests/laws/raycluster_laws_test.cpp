@@ -15,7 +15,7 @@
 #include "controllers/raycluster/upgrade.h"
 #include "tests/laws/laws.h"
 #include "tests/laws/raycluster_generator.h"
-#include "tests/unit/controllers/raycluster/fixtures.h"
+#include "tests/support/raycluster/fixtures.h"
 #include "tpu/labels.h"
 
 namespace tpuslice::raycluster {

@@ -14,9 +14,9 @@
 #include "tests/support/admission.h"
 #include "tests/support/error_matchers.h"
 #include "tests/support/fake_api.h"
-#include "tests/unit/tpu/pods.h"
+#include "tests/support/pods.h"
+#include "tests/support/reviews.h"
 #include "tests/unit/tpu/rules/clusters.h"
-#include "tests/unit/webhook/reviews.h"
 #include "webhook/admission_probe.h"
 
 namespace tpuslice::webhook {

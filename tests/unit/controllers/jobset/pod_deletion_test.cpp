@@ -4,8 +4,8 @@
 
 #include "controllers/jobset/job_deletion.h"
 #include "controllers/jobset/jobset_plan.h"
+#include "tests/support/jobset/jobsets.h"
 #include "tests/support/plan_matchers.h"
-#include "tests/unit/controllers/jobset/jobsets.h"
 #include "tpu/labels.h"
 
 namespace tpuslice::jobset {

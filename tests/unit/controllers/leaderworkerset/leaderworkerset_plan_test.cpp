@@ -11,8 +11,8 @@
 #include "controllers/leaderworkerset/sets/leader_set.h"
 #include "controllers/plan/conditions.h"
 #include "controllers/plan/waiting_conditions.h"
+#include "tests/support/leaderworkerset/world.h"
 #include "tests/support/plan_matchers.h"
-#include "tests/unit/controllers/leaderworkerset/world.h"
 #include "tpu/labels.h"
 
 namespace tpuslice::leaderworkerset {

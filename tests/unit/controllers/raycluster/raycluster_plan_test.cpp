@@ -7,7 +7,7 @@
 #include "controllers/plan/conditions.h"
 #include "controllers/raycluster/rules/raycluster_labels.h"
 #include "tests/support/plan_matchers.h"
-#include "tests/unit/controllers/raycluster/fixtures.h"
+#include "tests/support/raycluster/fixtures.h"
 #include "tpu/labels.h"
 
 namespace tpuslice::raycluster {

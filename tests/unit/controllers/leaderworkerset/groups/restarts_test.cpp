@@ -5,7 +5,7 @@
 #include "controllers/leaderworkerset/rules/leaderworkerset_labels.h"
 #include "controllers/leaderworkerset/sets/leader_set.h"
 #include "controllers/leaderworkerset/sets/worker_set.h"
-#include "tests/unit/controllers/leaderworkerset/leaderworkersets.h"
+#include "tests/support/leaderworkerset/leaderworkersets.h"
 #include "tpu/labels.h"
 
 namespace tpuslice::leaderworkerset {

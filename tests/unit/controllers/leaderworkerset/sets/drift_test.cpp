@@ -4,7 +4,7 @@
 
 #include "api/types/patch.h"
 #include "controllers/leaderworkerset/sets/leader_set.h"
-#include "tests/unit/controllers/leaderworkerset/leaderworkersets.h"
+#include "tests/support/leaderworkerset/leaderworkersets.h"
 
 namespace tpuslice::leaderworkerset {
 namespace {

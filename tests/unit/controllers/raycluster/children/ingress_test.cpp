@@ -6,7 +6,7 @@
 #include "controllers/plan/conditions.h"
 #include "controllers/raycluster/raycluster_plan.h"
 #include "tests/support/plan_matchers.h"
-#include "tests/unit/controllers/raycluster/fixtures.h"
+#include "tests/support/raycluster/fixtures.h"
 
 namespace tpuslice::raycluster {
 namespace {

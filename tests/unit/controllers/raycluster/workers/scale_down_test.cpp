@@ -12,8 +12,8 @@
 #include "controllers/raycluster/raycluster_plan.h"
 #include "controllers/raycluster/suspension.h"
 #include "tests/support/plan_matchers.h"
-#include "tests/unit/controllers/raycluster/fixtures.h"
-#include "tests/unit/controllers/raycluster/world.h"
+#include "tests/support/raycluster/fixtures.h"
+#include "tests/support/raycluster/world.h"
 
 namespace tpuslice::raycluster {
 namespace {

@@ -16,7 +16,7 @@
 #include "controllers/jobset/jobset_state.h"
 #include "controllers/jobset/observed.h"
 #include "controllers/jobset/render.h"
-#include "tests/unit/controllers/jobset/world.h"
+#include "tests/support/jobset/world.h"
 
 namespace tpuslice::jobset {
 

@@ -1,4 +1,4 @@
-#include "tests/unit/controllers/leaderworkerset/leaderworkersets.h"
+#include "tests/support/leaderworkerset/leaderworkersets.h"
 
 #include <utility>
 

@@ -11,8 +11,8 @@
 #include "controllers/leaderworkerset/rules/leaderworkerset_labels.h"
 #include "controllers/leaderworkerset/rules/spec.h"
 #include "controllers/plan/plan.h"
+#include "tests/support/leaderworkerset/leaderworkersets.h"
 #include "tests/support/plan_world.h"
-#include "tests/unit/controllers/leaderworkerset/leaderworkersets.h"
 
 namespace tpuslice::leaderworkerset {
 

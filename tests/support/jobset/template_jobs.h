@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/unit/tpu/pods.h"
+#include "tests/support/pods.h"
 
 namespace tpuslice::jobset {
 

@@ -1,4 +1,4 @@
-#include "tests/unit/controllers/leaderworkerset/world.h"
+#include "tests/support/leaderworkerset/world.h"
 
 #include <algorithm>
 #include <memory>

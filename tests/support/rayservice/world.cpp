@@ -1,4 +1,4 @@
-#include "tests/unit/controllers/rayservice/world.h"
+#include "tests/support/rayservice/world.h"
 
 #include <algorithm>
 #include <utility>
@@ -11,7 +11,7 @@
 #include "controllers/rayservice/rayservice_plan.h"
 #include "controllers/rayservice/rules/rayservice_labels.h"
 #include "controllers/rayservice/rules/spec.h"
-#include "tests/unit/controllers/raycluster/fixtures.h"
+#include "tests/support/raycluster/fixtures.h"
 
 namespace tpuslice::rayservice {
 namespace {

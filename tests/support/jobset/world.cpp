@@ -1,4 +1,4 @@
-#include "tests/unit/controllers/jobset/world.h"
+#include "tests/support/jobset/world.h"
 
 #include <algorithm>
 #include <utility>
@@ -10,7 +10,7 @@
 #include "controllers/jobset/job_builder.h"
 #include "controllers/jobset/jobset_plan.h"
 #include "controllers/jobset/rules/jobset_labels.h"
-#include "tests/unit/controllers/jobset/jobsets.h"
+#include "tests/support/jobset/jobsets.h"
 
 namespace tpuslice::jobset {
 namespace {

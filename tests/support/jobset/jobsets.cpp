@@ -1,4 +1,4 @@
-#include "tests/unit/controllers/jobset/jobsets.h"
+#include "tests/support/jobset/jobsets.h"
 
 #include <memory>
 #include <utility>

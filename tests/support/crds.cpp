@@ -1,4 +1,4 @@
-#include "tests/unit/deploy/crds.h"
+#include "tests/support/crds.h"
 
 #include <algorithm>
 #include <filesystem>

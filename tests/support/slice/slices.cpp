@@ -1,4 +1,4 @@
-#include "tests/unit/controllers/slice/slices.h"
+#include "tests/support/slice/slices.h"
 
 #include <algorithm>
 #include <iterator>

@@ -1,4 +1,4 @@
-#include "tests/unit/project/source_tree.h"
+#include "tests/support/source_tree.h"
 
 #include <algorithm>
 #include <filesystem>

@@ -1,4 +1,4 @@
-#include "tests/unit/controllers/raycluster/world.h"
+#include "tests/support/raycluster/world.h"
 
 #include <set>
 #include <utility>
@@ -10,7 +10,7 @@
 #include "controllers/raycluster/observed_pods.h"
 #include "controllers/raycluster/raycluster_plan.h"
 #include "controllers/raycluster/rules/raycluster_labels.h"
-#include "tests/unit/controllers/raycluster/fixtures.h"
+#include "tests/support/raycluster/fixtures.h"
 #include "tpu/labels.h"
 
 namespace tpuslice::raycluster {

@@ -1,4 +1,4 @@
-#include "tests/unit/controllers/raycluster/fixtures.h"
+#include "tests/support/raycluster/fixtures.h"
 
 #include <algorithm>
 #include <utility>

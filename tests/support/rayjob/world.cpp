@@ -1,4 +1,4 @@
-#include "tests/unit/controllers/rayjob/world.h"
+#include "tests/support/rayjob/world.h"
 
 #include <algorithm>
 #include <utility>
@@ -14,7 +14,7 @@
 #include "controllers/rayjob/rayjob_plan.h"
 #include "controllers/rayjob/rules/rayjob_labels.h"
 #include "controllers/rayjob/rules/spec.h"
-#include "tests/unit/controllers/raycluster/fixtures.h"
+#include "tests/support/raycluster/fixtures.h"
 #include "tpu/labels.h"
 
 namespace tpuslice::rayjob {
