@@ -238,6 +238,16 @@ TEST(Project, UnitTestsLieInTheFolderOfTheirCode) {
   EXPECT_THAT(wrong, IsEmpty());
 }
 
+// What several layers need lies in tests/support.
+TEST(Project, OnlyUnitTestsIncludeUnitTests) {
+  const std::regex include(R"re(^#include "tests/unit/)re");
+  std::vector<std::string> wrong;
+  for (const SourceFile& file : sources_and_tests()) {
+    if (!file.path.starts_with("tests/unit/")) matches(file, include, wrong);
+  }
+  EXPECT_THAT(wrong, IsEmpty());
+}
+
 TEST(Project, NothingWaitsBySleeping) {
   const std::regex sleeping(R"re(\b(sleep_(for|until)|(u|nano)?sleep)\s*\()re");
   std::vector<std::string> wrong;
