@@ -14,6 +14,6 @@ namespace tpuslice::jobset {
 /// Empty for a JobSet that is being deleted or that spec.managedBy assigns to another controller. If the spec is
 /// invalid or has an unsupported field, a condition and a Warning event report it, and existing Jobs continue unless
 /// spec.suspend is true.
-[[nodiscard]] Result<plan::Plan> plan_jobset(const JobSetObserved& seen, const Options& options);
+[[nodiscard]] plan::Plan plan_jobset(const JobSetObserved& seen, const Options& options);
 
 }  // namespace tpuslice::jobset

@@ -8,7 +8,7 @@
 
 namespace tpuslice::leaderworkerset {
 
-Result<plan::Plan> plan_leaderworkerset(const LeaderWorkerSetObserved& seen, const Options& options) {
+plan::Plan plan_leaderworkerset(const LeaderWorkerSetObserved& seen, const Options& options) {
   if (seen.set.deletion_timestamp()) return plan::Plan{};
   if (const Problem refusal = rules::refusal(rules::validate_stored_leaderworkerset(seen.set))) {
     return render_refusal(seen, refusal, decide_refused(seen));

@@ -1,7 +1,6 @@
 // plan_leaderworkerset: the plan for one LeaderWorkerSet.
 #pragma once
 
-#include "api/base/result.h"
 #include "controllers/leaderworkerset/leaderworkerset_options.h"
 #include "controllers/leaderworkerset/observed.h"
 #include "controllers/plan/plan.h"
@@ -10,6 +9,6 @@ namespace tpuslice::leaderworkerset {
 
 /// Pure. Empty for a set that is being deleted. If the spec is invalid, the condition kAccepted and an event report it,
 /// and existing groups continue, but can be scaled down.
-[[nodiscard]] Result<plan::Plan> plan_leaderworkerset(const LeaderWorkerSetObserved& seen, const Options& options = {});
+[[nodiscard]] plan::Plan plan_leaderworkerset(const LeaderWorkerSetObserved& seen, const Options& options = {});
 
 }  // namespace tpuslice::leaderworkerset

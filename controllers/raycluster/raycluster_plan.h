@@ -11,6 +11,6 @@ namespace tpuslice::raycluster {
 /// Redis, or that spec.managedBy assigns to another controller. If the spec is invalid or has an unsupported field,
 /// conditions and a Warning event say why, and existing pods keep running, but the cluster can be suspended and scaled
 /// down.
-[[nodiscard]] Result<plan::Plan> plan_raycluster(const RayClusterObserved& seen, const Options& options);
+[[nodiscard]] plan::Plan plan_raycluster(const RayClusterObserved& seen, const Options& options);
 
 }  // namespace tpuslice::raycluster

@@ -36,11 +36,7 @@ JobSetObserved World::observed() const {
   return seen;
 }
 
-plan::Plan World::plan(const Options& options) const {
-  Result<plan::Plan> plan = plan_jobset(observed(), options);
-  TPUSLICE_CHECK_MSG(plan.ok(), plan.ok() ? "" : plan.error().message());
-  return *std::move(plan);
-}
+plan::Plan World::plan(const Options& options) const { return plan_jobset(observed(), options); }
 
 plan::Plan World::step(const Options& options) {
   plan::Plan out = plan(options);

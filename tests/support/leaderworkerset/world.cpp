@@ -63,11 +63,7 @@ LeaderWorkerSetObserved World::observed() const {
   return out;
 }
 
-plan::Plan World::plan() const {
-  Result<plan::Plan> plan = plan_leaderworkerset(observed());
-  TPUSLICE_CHECK_MSG(plan.ok(), plan.ok() ? "" : plan.error().message());
-  return *std::move(plan);
-}
+plan::Plan World::plan() const { return plan_leaderworkerset(observed()); }
 
 plan::Plan World::step() {
   plan::Plan out = plan();

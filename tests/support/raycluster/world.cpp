@@ -59,7 +59,7 @@ RayClusterObserved World::observed() const {
   return seen;
 }
 
-plan::Plan World::plan() const { return plan_raycluster(observed(), options_).value(); }
+plan::Plan World::plan() const { return plan_raycluster(observed(), options_); }
 
 plan::Plan World::step() {
   plan::Plan out = plan();

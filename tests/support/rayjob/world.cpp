@@ -117,7 +117,7 @@ RayJobObserved World::observed() const {
   return seen;
 }
 
-plan::Plan World::plan() const { return plan_rayjob(observed(), options).value(); }
+plan::Plan World::plan() const { return plan_rayjob(observed(), options); }
 
 plan::Plan World::step(std::size_t actions) {
   plan::Plan out = plan();

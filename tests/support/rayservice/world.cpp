@@ -65,11 +65,7 @@ RayServiceObserved World::observed() const {
   return seen;
 }
 
-plan::Plan World::plan() const {
-  Result<plan::Plan> plan = plan_rayservice(observed(), options);
-  TPUSLICE_CHECK_MSG(plan.ok(), plan.ok() ? "" : plan.error().message());
-  return *std::move(plan);
-}
+plan::Plan World::plan() const { return plan_rayservice(observed(), options); }
 
 plan::Plan World::step() {
   plan::Plan out = plan();

@@ -60,7 +60,7 @@ TEST(PodsOfDeletedJobs, AreThoseOfJobsThatThisPlanDeletesBeforeTheirPods) {
 plan::Plan plan_restart(const World& world) {
   JobSetObserved seen = world.observed();
   seen.pods_with_teardown_grace = pods_of_jobs();
-  return plan_jobset(seen, {}).value();
+  return plan_jobset(seen, {});
 }
 
 TEST(PodsOfDeletedJobs, AreDeletedOnceTheirJobsTerminate) {

@@ -53,7 +53,7 @@ class RedisCleanup : public testing::Test {
     seen.now += age;
     return seen;
   }
-  [[nodiscard]] Plan plan(const RayClusterObserved& seen) const { return plan_raycluster(seen, options_).value(); }
+  [[nodiscard]] Plan plan(const RayClusterObserved& seen) const { return plan_raycluster(seen, options_); }
   [[nodiscard]] Json job() const {
     const Object cluster(cluster_);
     Json json = build_redis_cleanup_job(RayClusterSpec::read(cluster), {}).value().json();
