@@ -181,7 +181,7 @@ bench-placement: deps ## Measure the plans of the placement controller in the re
 	@build/release/bin/tpu-slice-placement-bench
 
 # Who repairs the slices: nothing is this operator.
-REPAIRED_BY ?= '' '--peer jobset' '--peer lws' '--peer kuberay' --by-hand
+REPAIRED_BY ?= '' '--upstream jobset' '--upstream lws' '--upstream kuberay' --by-hand
 bench-recovery: deps controlplane ## Measure on real kubelets how long a slice is away after a failure, beside upstream and by hand (hours)
 	@tests/nodes/images/build.sh pause busybox >/dev/null
 	@tests/upstream/operator/build.sh

@@ -57,7 +57,7 @@ class PathMetrics {
         latency_(metrics.histogram("controller_runtime_webhook_latency_seconds",
                                    "Histogram of the latency of processing admission requests.", latency_buckets(),
                                    {{"webhook", path_}})) {
-    for (const int status : {200, 400, 413}) requests(status);  // Zero from the start.
+    for (const int status : {200, 400, 404, 405, 413}) requests(status);  // Zero from the start: handle_admission()'s.
   }
 
   [[nodiscard]] Gauge& in_flight() const { return in_flight_; }

@@ -4,10 +4,10 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <system_error>
 
 namespace tpuslice {
 
@@ -25,7 +25,8 @@ Result<std::string> read_file(const std::string& path) {
 
 Status write_private_file(const std::string& path, std::string_view text) {
   const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-  if (file < 0) return Error::invalid_argument("{}: cannot be written: {}", path, std::strerror(errno));
+  if (file < 0)
+    return Error::invalid_argument("{}: cannot be written: {}", path, std::generic_category().message(errno));
   const ssize_t written = ::write(file, text.data(), text.size());
   ::close(file);
   if (written != static_cast<ssize_t>(text.size())) return Error::invalid_argument("{}: cannot be written", path);

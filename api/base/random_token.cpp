@@ -3,7 +3,7 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstring>
+#include <system_error>
 
 #include "api/base/base64.h"
 
@@ -12,7 +12,7 @@ namespace tpuslice {
 Result<std::string> random_token() {
   std::string bytes(32, '\0');
   if (getentropy(bytes.data(), bytes.size()) != 0) {
-    return Error::unavailable("a random token cannot be made: {}", std::strerror(errno));
+    return Error::unavailable("a random token cannot be made: {}", std::generic_category().message(errno));
   }
   return encode_base64(bytes);
 }

@@ -44,6 +44,7 @@ std::optional<int> parse_count(std::string_view text) {
 
 std::vector<char*> c_strings(std::vector<std::string>& texts) {
   std::vector<char*> out;
+  out.reserve(texts.size() + 1);
   for (std::string& each : texts) out.push_back(each.data());
   out.push_back(nullptr);
   return out;

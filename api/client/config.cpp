@@ -33,7 +33,7 @@ std::string join(const std::vector<std::string>& parts) {
 
 ConfigSources ConfigSources::real() {
   return {[](const std::string& name) -> std::optional<std::string> {
-            const char* value = std::getenv(name.c_str());
+            const char* value = std::getenv(name.c_str());  // NOLINT(concurrency-mt-unsafe): nothing writes it
             return value == nullptr ? std::nullopt : std::optional<std::string>(value);
           },
           tpuslice::read_file};

@@ -11,7 +11,7 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
-#include <cstring>
+#include <system_error>
 
 #include "api/base/environment.h"
 #include "api/base/strings.h"
@@ -50,7 +50,8 @@ struct Pipe {
 
 Result<Pipe> make_pipe() {
   std::array<int, 2> ends{};
-  if (pipe2(ends.data(), O_CLOEXEC) != 0) return Error::unavailable("no pipe: {}", std::strerror(errno));
+  if (pipe2(ends.data(), O_CLOEXEC) != 0)
+    return Error::unavailable("no pipe: {}", std::generic_category().message(errno));
   return Pipe{Descriptor(ends[0]), Descriptor(ends[1])};
 }
 
@@ -142,7 +143,8 @@ Result<pid_t> spawn(const Subprocess& process, const Pipe& out, const Pipe& err)
   const int problem = posix_spawnp(&pid, process.command.c_str(), settings.actions(), settings.attributes(),
                                    c_strings(arguments).data(), c_strings(environment).data());
   if (problem == ENOENT) return Error::not_found("{}: no such program", process.command);
-  if (problem != 0) return Error::unavailable("{}: cannot be started: {}", process.command, std::strerror(problem));
+  if (problem != 0)
+    return Error::unavailable("{}: cannot be started: {}", process.command, std::generic_category().message(problem));
   return pid;
 }
 

@@ -253,6 +253,7 @@ LabelSelector LabelSelector::nothing() {
 
 LabelSelector LabelSelector::of(const StringMap& labels) {
   std::vector<Requirement> requirements;
+  requirements.reserve(labels.size());
   for (const auto& [key, value] : labels) requirements.push_back({key, SelectorOperator::kIn, {value}});
   return LabelSelector(std::move(requirements));
 }

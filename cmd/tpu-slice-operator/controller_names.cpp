@@ -75,6 +75,7 @@ std::string list_of_followers() {
     if (!each->runs_with.empty()) followers[each->runs_with].push_back(each->controller);
   }
   std::vector<std::string> sentences;
+  sentences.reserve(followers.size());
   for (const auto& [leader, names] : followers) {
     sentences.push_back(
         fmt::format("{} run{} with {}", fmt::join(names, " and "), names.size() == 1 ? "s" : "", leader));

@@ -187,8 +187,7 @@ const std::vector<Setting>& settings() {  // NOLINT(readability-function-size): 
       {"--scale-up",
        "How the cluster autoscaler is asked for nodes when slices have no free ones: \"scout\": by scout pods; "
        "\"provisioning-request\": by ProvisioningRequests of --provisioning-class; \"auto\": by scout pods if the "
-       "ConfigMap "
-       "kube-system/cluster-autoscaler-status is there; \"off\": not at all. Default: auto",
+       "ConfigMap kube-system/cluster-autoscaler-status is there; \"off\": not at all. Default: auto",
        one_of(&O::scale_up, {"auto", "scout", "provisioning-request", "off"})},
       {"--provisioning-class",
        "Class of ProvisioningRequests, such as check-capacity.autoscaling.x-k8s.io, "
@@ -202,7 +201,8 @@ const std::vector<Setting>& settings() {  // NOLINT(readability-function-size): 
        "one namespace. Of one accelerator there are at most twenty times as many. Default: 50",
        number(&O::max_scale_ups, 1, 1000)},
       {"--scale-up-timeout",
-       "Seconds after which a scout pod without a node does not hold up those of other slices. Default: 900",
+       "Seconds after which a scout pod without a node, or a ProvisioningRequest without its nodes, does not hold up "
+       "those of other slices; a failed ProvisioningRequest is created again after this time. Default: 900",
        number(&O::scale_up_timeout_seconds, 60, 86'400)},
       {"--scheduling-timeout",
        "Seconds after which a placed slice is torn down, and waits again, if kube-scheduler refuses one of its pods "
@@ -214,8 +214,7 @@ const std::vector<Setting>& settings() {  // NOLINT(readability-function-size): 
        number(&O::reservation_timeout_seconds, 0, 7 * 86'400)},
       {"--reservation-percent",
        "Share of an accelerator's nodes that may be reserved while they are idle; those of the first in the queue do "
-       "not "
-       "count. Default: 50",
+       "not count. Default: 50",
        number(&O::reservation_percent, 0, 100)},
       {"--max-preemptions-per-hour",
        "Slices of lower priority that may be preempted within an hour, for each accelerator, so that slices of higher "

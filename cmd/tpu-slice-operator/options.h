@@ -35,7 +35,7 @@ struct OperatorOptions {
   std::string provisioning_class;  ///< Class of provisioning requests.
   std::string scout_image = "registry.k8s.io/pause:3.10.1";
   int max_scale_ups = 50;              ///< Bound of scouts, or provisioning requests; see placement::ScaleUpBounds.
-  int scale_up_timeout_seconds = 900;  ///< A scout without a node for this long gives way to others.
+  int scale_up_timeout_seconds = 900;  ///< A scout or request without nodes for this long gives way to others.
   /// A placed slice is torn down if kube-scheduler refuses its domain for this long; 0: never.
   int scheduling_timeout_seconds = 120;
   int reservation_timeout_seconds = 1800;  ///< How long domains are reserved for a waiting gang; 0: never.

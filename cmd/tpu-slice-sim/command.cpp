@@ -4,8 +4,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <csignal>
-#include <cstring>
+#include <system_error>
 #include <vector>
 
 #include "api/base/environment.h"
@@ -28,10 +29,11 @@ Result<int> run_shell_command(const std::string& command, const std::string& kub
   const int error =
       posix_spawn(&child, "/bin/sh", nullptr, &attributes, c_strings(arguments).data(), c_strings(environment).data());
   posix_spawnattr_destroy(&attributes);
-  if (error != 0) return Error::unavailable("cannot run \"{}\": {}", command, std::strerror(error));
+  if (error != 0) return Error::unavailable("cannot run \"{}\": {}", command, std::generic_category().message(error));
   int status = 0;
   while (waitpid(child, &status, 0) < 0) {
-    if (errno != EINTR) return Error::unavailable("cannot wait for \"{}\": {}", command, std::strerror(errno));
+    if (errno != EINTR)
+      return Error::unavailable("cannot wait for \"{}\": {}", command, std::generic_category().message(errno));
   }
   return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }

@@ -71,6 +71,7 @@ std::vector<Match> match_rules(const JobSetSpec& spec, const std::vector<JobPtr>
   }
   std::ranges::stable_sort(found, {}, [](const auto& each) { return std::pair(each.first, each.second.since); });
   std::vector<Match> out;
+  out.reserve(found.size());
   for (auto& [index, match] : found) out.push_back(std::move(match));
   return out;
 }

@@ -19,7 +19,7 @@ Problem check(const JobSetState& state) {
 
 }  // namespace
 
-Result<plan::Plan> plan_jobset(const JobSetObserved& seen, const Options& options) {
+plan::Plan plan_jobset(const JobSetObserved& seen, const Options& options) {
   const JobSetState state(seen);
   if (seen.jobset.deletion_timestamp() || state.spec.managed_by_other()) return plan::Plan{};
   if (const Problem refusal = check(state)) return render_refusal(state, refusal, decide_refused(state));

@@ -21,7 +21,7 @@ struct JobSetObserved {
   /// The service with the subdomain's name, owned or not; null if there is none.
   std::shared_ptr<const ServiceView> service;
   std::vector<std::shared_ptr<const ObjectView>> claims;  ///< Those of spec.volumeClaimPolicies that exist.
-  std::vector<PodPtr> waiting;                            ///< Pods of waiting slices.
+  std::vector<PodPtr> waiting;                            ///< Those for which plan::is_waiting() holds.
   Timestamp now;
   std::optional<plan::Failure> last_failure;
   std::vector<PodPtr> pods_with_teardown_grace;  ///< Pods with a tpu::teardown_grace().

@@ -6,10 +6,10 @@
 
 #include "api/base/earlier.h"
 #include "api/base/strings.h"
-#include "controllers/leaderworkerset/drift.h"
-#include "controllers/leaderworkerset/leader_set.h"
 #include "controllers/leaderworkerset/rules/leaderworkerset_labels.h"
-#include "controllers/leaderworkerset/services.h"
+#include "controllers/leaderworkerset/sets/drift.h"
+#include "controllers/leaderworkerset/sets/leader_set.h"
+#include "controllers/leaderworkerset/sets/services.h"
 #include "controllers/plan/service.h"
 
 namespace tpuslice::leaderworkerset {

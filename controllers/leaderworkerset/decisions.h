@@ -4,11 +4,11 @@
 #include <optional>
 #include <vector>
 
-#include "controllers/leaderworkerset/group_children.h"
-#include "controllers/leaderworkerset/group_deletions.h"
+#include "controllers/leaderworkerset/groups/group_children.h"
+#include "controllers/leaderworkerset/groups/group_deletions.h"
 #include "controllers/leaderworkerset/leaderworkerset_options.h"
 #include "controllers/leaderworkerset/leaderworkerset_state.h"
-#include "controllers/leaderworkerset/rollout.h"
+#include "controllers/leaderworkerset/rollout/rollout.h"
 #include "controllers/plan/child.h"
 
 namespace tpuslice::leaderworkerset {

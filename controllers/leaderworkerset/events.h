@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "api/types/views.h"
-#include "controllers/leaderworkerset/restarts.h"
+#include "controllers/leaderworkerset/groups/restarts.h"
 #include "controllers/leaderworkerset/rules/spec.h"
 #include "controllers/plan/plan.h"
 

@@ -5,9 +5,9 @@
 #include <string_view>
 #include <vector>
 
-#include "controllers/leaderworkerset/groups.h"
-#include "controllers/leaderworkerset/history.h"
+#include "controllers/leaderworkerset/groups/groups.h"
 #include "controllers/leaderworkerset/observed.h"
+#include "controllers/leaderworkerset/rollout/history.h"
 
 namespace tpuslice::leaderworkerset {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "api/types/conditions.h"
-#include "controllers/leaderworkerset/groups.h"
+#include "controllers/leaderworkerset/groups/groups.h"
 #include "controllers/plan/changes.h"
 
 namespace tpuslice::leaderworkerset {

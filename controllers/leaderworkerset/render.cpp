@@ -10,10 +10,10 @@
 #include <fmt/format.h>
 
 #include "controllers/leaderworkerset/events.h"
-#include "controllers/leaderworkerset/leader_set.h"
 #include "controllers/leaderworkerset/leaderworkerset_status.h"
 #include "controllers/leaderworkerset/rules/leaderworkerset_labels.h"
-#include "controllers/leaderworkerset/services.h"
+#include "controllers/leaderworkerset/sets/leader_set.h"
+#include "controllers/leaderworkerset/sets/services.h"
 #include "controllers/plan/changes.h"
 #include "tpu/teardown_grace.h"
 
@@ -334,14 +334,14 @@ Plan render_refusal(const LeaderWorkerSetObserved& seen, const Problem& refusal,
   return to_plan(std::move(changes), before, std::move(status));
 }
 
-Plan render_conflict(const LeaderWorkerSetObserved& seen, const StatefulSetView& other) {
+Plan render_conflict(const LeaderWorkerSetObserved& seen, const StatefulSetView& other, plan::Ownership ownership) {
   plan::Changes changes;
   changes.requeue_within(plan::kConflictRetry);
   const LeaderWorkerSetSpec& spec = seen.set.spec();
   const Json before = plan::status_of(seen.set);
   const std::string name = other.key.to_string();
   Json status;
-  if (plan::ownership(spec.owner, other.controller) == plan::Ownership::kEarlierOwner) {
+  if (ownership == plan::Ownership::kEarlierOwner) {
     const std::string message =
         fmt::format("StatefulSet {} of a LeaderWorkerSet that was deleted is being deleted", name);
     status = blocked_status(before, spec, {"LeaderSetTerminating", message}, seen.now);

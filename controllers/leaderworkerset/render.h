@@ -5,6 +5,7 @@
 
 #include "api/types/conditions.h"
 #include "controllers/leaderworkerset/decisions.h"
+#include "controllers/plan/child.h"
 #include "controllers/plan/plan.h"
 
 namespace tpuslice::leaderworkerset {
@@ -18,6 +19,7 @@ namespace tpuslice::leaderworkerset {
 
 /// The plan while a StatefulSet of another owner has the name of the leader set: a condition reports it. There is an
 /// event, unless the owner is an earlier LeaderWorkerSet of the same name, whose StatefulSet is being deleted.
-[[nodiscard]] plan::Plan render_conflict(const LeaderWorkerSetObserved& seen, const StatefulSetView& other);
+[[nodiscard]] plan::Plan render_conflict(const LeaderWorkerSetObserved& seen, const StatefulSetView& other,
+                                         plan::Ownership ownership);
 
 }  // namespace tpuslice::leaderworkerset

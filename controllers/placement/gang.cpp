@@ -73,6 +73,7 @@ std::vector<Gang> gangs_in_order(const std::vector<const Slice*>& ready) {
   }
   std::ranges::sort(ranked, {}, [](const auto& entry) { return entry.first; });
   std::vector<Gang> gangs;
+  gangs.reserve(ranked.size());
   for (auto& [position, gang] : ranked) gangs.push_back(std::move(gang));
   return gangs;
 }

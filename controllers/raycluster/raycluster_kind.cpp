@@ -43,6 +43,7 @@ runtime::Controller& add_raycluster(runtime::Manager& manager, Options options,
   child_scope.label_selector = kChildSelector;
   // Most clusters have no such children, and must not depend on permissions that only those of others need.
   std::vector<runtime::ObjectStore*> children;
+  children.reserve(kChildTypes.size());
   for (const ChildType& child : kChildTypes) {
     children.push_back(&manager.optional_store<ObjectView>(child.type, child_scope));
   }

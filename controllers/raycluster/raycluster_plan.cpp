@@ -8,7 +8,7 @@
 
 namespace tpuslice::raycluster {
 
-Result<plan::Plan> plan_raycluster(const RayClusterObserved& seen, const Options& options) {
+plan::Plan plan_raycluster(const RayClusterObserved& seen, const Options& options) {
   const RayClusterState state(seen);
   if (seen.cluster.deletion_timestamp()) return render_deletion(state, decide_deletion(state, options));
   if (state.spec.managed_by_other()) return plan::Plan{};

@@ -8,8 +8,9 @@
 namespace tpuslice::raycluster {
 
 /// Empty for a cluster that is being deleted (the garbage collector deletes its children), except the cleanup of
-/// Redis, or that spec.managedBy assigns to another controller. A spec that is invalid, or has an unsupported field, is
-/// not reconciled: conditions and a Warning event say why, and existing pods keep running.
-[[nodiscard]] Result<plan::Plan> plan_raycluster(const RayClusterObserved& seen, const Options& options);
+/// Redis, or that spec.managedBy assigns to another controller. If the spec is invalid or has an unsupported field,
+/// conditions and a Warning event say why, and existing pods keep running, but the cluster can be suspended and scaled
+/// down.
+[[nodiscard]] plan::Plan plan_raycluster(const RayClusterObserved& seen, const Options& options);
 
 }  // namespace tpuslice::raycluster

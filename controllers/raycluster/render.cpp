@@ -48,6 +48,7 @@ Action delete_pod(const PodView& pod, std::string_view failure_reason) {
 
 std::vector<Action> pod_deletions(const std::vector<PodPtr>& pods, std::string_view failure_reason) {
   std::vector<Action> out;
+  out.reserve(pods.size());
   for (const PodPtr& pod : pods) out.push_back(delete_pod(*pod, failure_reason));
   return out;
 }
@@ -76,6 +77,7 @@ void add_head(const HeadDecision& head, Changes& changes) {
 /// "Pods a, b in default".
 std::string describe(const std::vector<Action>& pods) {
   std::vector<std::string> names;
+  names.reserve(pods.size());
   for (const Action& pod : pods) names.push_back(pod.key.name);
   return fmt::format("{} {} in {}", pods.size() == 1 ? "Pod" : "Pods", plan::join_names(names, kMaxNamesInEvent),
                      pods.front().key.namespace_name);

@@ -6,8 +6,9 @@
 
 namespace tpuslice::raycluster {
 
-/// Stages: a check before adoptions; the finalizer of the cluster; patches of pods; deletes; other children, services;
-/// creates of all pods. Then the status.
+/// Stages: a check that the cluster has not changed, before adoptions and before replacements of terminating pods; the
+/// finalizer of the cluster; patches of pods; deletes; other children, role bindings, services; creates of all pods;
+/// ingresses. Then the status.
 [[nodiscard]] plan::Plan render(const RayClusterState& state, const Decisions& decisions);
 
 /// A status that reports `refusal`, and an event if that is new. Of the decisions, only the suspension and deletions of

@@ -6,7 +6,7 @@
 
 namespace tpuslice::rayjob {
 
-Result<plan::Plan> plan_rayjob(const RayJobObserved& seen, const Options& options) {
+plan::Plan plan_rayjob(const RayJobObserved& seen, const Options& options) {
   const RayJobState state(seen, options);
   if (state.spec.managed_by_other()) return plan::Plan{};
   if (seen.job.deletion_timestamp()) return render_deletion(state, decide_deletion(state));

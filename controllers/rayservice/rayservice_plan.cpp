@@ -22,7 +22,7 @@ Problem check_spec(const Object& service, const Result<ServeConfig>& config) {
 
 }  // namespace
 
-Result<plan::Plan> plan_rayservice(const RayServiceObserved& seen, const Options& options) {
+plan::Plan plan_rayservice(const RayServiceObserved& seen, const Options& options) {
   const RayServiceState state(seen);
   if (state.spec.managed_by_other()) return plan::Plan{};
   const Result<ServeConfig> config = parse_serve_config(state.spec.serve_config);

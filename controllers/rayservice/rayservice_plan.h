@@ -14,6 +14,6 @@ namespace tpuslice::rayservice {
 /// Empty for a RayService that spec.managedBy assigns to another controller. While a spec is invalid or has an
 /// unsupported field, a condition and a Warning event report it, and the clusters and services of the last valid one
 /// stay.
-[[nodiscard]] Result<plan::Plan> plan_rayservice(const RayServiceObserved& seen, const Options& options);
+[[nodiscard]] plan::Plan plan_rayservice(const RayServiceObserved& seen, const Options& options);
 
 }  // namespace tpuslice::rayservice

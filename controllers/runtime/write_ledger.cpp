@@ -23,6 +23,7 @@ void WriteLedger::on_expired(std::function<void(const ExpiredWrite&)> callback) 
 void WriteLedger::record(const ObjectKey& owner, std::vector<Write> writes, Instant now) {
   if (writes.empty()) return;
   std::vector<const AnyStore*> homes;  // Stores are read before our lock is taken.
+  homes.reserve(writes.size());
   for (const Write& write : writes) homes.push_back(home_of(write));
   const MutexLock lock(mutex_);
   std::deque<Pending>& pending = pending_[owner];

@@ -13,7 +13,8 @@
 namespace tpuslice::slice {
 
 /// The controllers of workloads decide by themselves what is broken, so that they work with --controllers=-slice, too:
-/// a RayCluster by replica (raycluster/workers/replicas.h), a LeaderWorkerSet by group (leaderworkerset/restarts.h).
+/// a RayCluster by replica (raycluster/workers/replicas.h), a LeaderWorkerSet by group
+/// (leaderworkerset/groups/restarts.h).
 enum class SlicePhase : std::uint8_t {
   kIdle,     ///< No live host.
   kForming,  ///< Pods are missing, or something other than a lack of nodes holds them back.

@@ -9,10 +9,10 @@
 #include "controllers/jobset/jobset_plan.h"
 #include "controllers/jobset/rules/jobset_labels.h"
 #include "controllers/leaderworkerset/leaderworkerset_plan.h"
-#include "controllers/leaderworkerset/revisions.h"
+#include "controllers/leaderworkerset/rollout/revisions.h"
 #include "controllers/leaderworkerset/rules/leaderworkerset_labels.h"
 #include "controllers/leaderworkerset/rules/spec.h"
-#include "controllers/leaderworkerset/worker_set.h"
+#include "controllers/leaderworkerset/sets/worker_set.h"
 #include "controllers/raycluster/raycluster_plan.h"
 #include "controllers/raycluster/raycluster_reconciler.h"
 #include "tests/support/control_plane_files.h"
@@ -152,7 +152,7 @@ Result<Json> make_object(const Json& sample, const Shape& shape, int index, cons
 Result<BareCluster> children_of(const Object& cluster) {
   raycluster::RayClusterObserved seen;
   seen.cluster = cluster;
-  ASSIGN_OR_RETURN(const plan::Plan plan, raycluster::plan_raycluster(seen, {}));
+  const plan::Plan plan = raycluster::plan_raycluster(seen, {});
   ASSIGN_OR_RETURN(const std::vector<Json> services, created_by(plan, kServices));
   ASSIGN_OR_RETURN(const std::vector<Json> pods, created_by(plan, kPods));
   BareCluster out;
@@ -169,7 +169,7 @@ Status add_jobs_of(const Object& owner, bool gangs, BareJobs& out) {
   seen.jobset = owner;
   jobset::Options options;
   options.mutation.gate = gangs;
-  ASSIGN_OR_RETURN(const plan::Plan plan, jobset::plan_jobset(seen, options));
+  const plan::Plan plan = jobset::plan_jobset(seen, options);
   ASSIGN_OR_RETURN(const std::vector<Json> services, created_by(plan, kServices));
   ASSIGN_OR_RETURN(const std::vector<Json> jobs, created_by(plan, kJobs));
   for (const Json& service : services) out.services.push_back(service.dump());
@@ -184,7 +184,7 @@ Status add_sets_of(const Object& owner, BareSets& out) {
   namespace lws = leaderworkerset;
   lws::LeaderWorkerSetObserved seen;
   seen.set = owner;
-  ASSIGN_OR_RETURN(const plan::Plan plan, lws::plan_leaderworkerset(seen));
+  const plan::Plan plan = lws::plan_leaderworkerset(seen);
   ASSIGN_OR_RETURN(const std::vector<Json> services, created_by(plan, kServices));
   ASSIGN_OR_RETURN(const std::vector<Json> leaders, created_by(plan, kStatefulSets));
   for (const Json& service : services) out.services.push_back(service.dump());

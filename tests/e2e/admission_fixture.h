@@ -12,7 +12,7 @@
 #include "tests/support/admission.h"
 #include "tests/support/eventually.h"
 #include "tests/support/operator_process.h"
-#include "tests/unit/tpu/pods.h"
+#include "tests/support/pods.h"
 #include "webhook/webhook_server.h"
 
 namespace tpuslice::testing {

@@ -9,7 +9,7 @@
 #include "api/base/mutex.h"
 #include "api/base/pause.h"
 #include "api/client/client.h"
-#include "tests/unit/tpu/pods.h"
+#include "tests/support/pods.h"
 
 namespace tpuslice::testing {
 

@@ -6,7 +6,7 @@
 #include "api/types/patch.h"
 #include "controllers/jobset/template_mutator.h"
 #include "tests/e2e/admission_fixture.h"
-#include "tests/unit/controllers/jobset/template_jobs.h"
+#include "tests/support/jobset/template_jobs.h"
 
 namespace tpuslice::testing {
 namespace {

@@ -9,7 +9,7 @@
 #include "api/types/yaml.h"
 #include "tests/support/eventually.h"
 #include "tests/support/operator_process.h"
-#include "tests/unit/tpu/pods.h"
+#include "tests/support/pods.h"
 #include "tpu/labels.h"
 
 namespace tpuslice::testing {

@@ -8,7 +8,7 @@
 #include "tests/example_kind/fleet_world.h"
 #include "tests/example_kind/rules/fleet_rules.h"
 #include "tests/example_kind/rules/validator.h"
-#include "tests/unit/webhook/reviews.h"
+#include "tests/support/reviews.h"
 #include "webhook/admission_handler.h"
 
 namespace tpuslice::example {

@@ -9,7 +9,7 @@
 
 namespace tpuslice::example {
 
-Result<plan::Plan> plan_fleet(const FleetObserved& seen, const Options& options) {
+plan::Plan plan_fleet(const FleetObserved& seen, const Options& options) {
   if (seen.fleet.deletion_timestamp()) return plan::Plan{};
   const FleetState state(seen);
   if (const Problem refusal = rules::refusal(validate_stored_fleet(seen.fleet))) return render_refusal(state, refusal);

@@ -9,6 +9,6 @@ namespace tpuslice::example {
 
 /// Decides (decisions.h) and renders (render.h). Stages: deletes; service and ConfigMap; pods. The status is as
 /// observed before these writes. Empty for a Fleet that is being deleted.
-[[nodiscard]] Result<plan::Plan> plan_fleet(const FleetObserved& seen, const Options& options);
+[[nodiscard]] plan::Plan plan_fleet(const FleetObserved& seen, const Options& options);
 
 }  // namespace tpuslice::example

@@ -40,9 +40,7 @@ struct FleetShape {
 /// The plan as the controller of an operator with scheduling gates makes it.
 [[nodiscard]] inline plan::Plan plan_of(const FleetObserved& seen) {
   static const Options kGated{.mutation = {.kinds = own_kinds(), .gate = true}};
-  Result<plan::Plan> plan = plan_fleet(seen, kGated);
-  TPUSLICE_CHECK_MSG(plan.ok(), plan.ok() ? "" : plan.error().message());
-  return *std::move(plan);
+  return plan_fleet(seen, kGated);
 }
 
 class FleetWorld final : public plan::PlanWorld {

@@ -68,15 +68,14 @@ class Scene {
 
  private:
   void plan() {
-    const Result<plan::Plan> plan = plan_leaderworkerset(seen_);
-    TPUSLICE_CHECK_MSG(plan.ok(), plan.ok() ? "" : plan.error().message());
-    documents_.push_back(to_json(*plan));
-    for (const plan::Stage& stage : plan->stages) {
+    const plan::Plan plan = plan_leaderworkerset(seen_);
+    documents_.push_back(to_json(plan));
+    for (const plan::Stage& stage : plan.stages) {
       for (const plan::Action& action : stage.actions) apply(action);
     }
-    if (!plan->status) return;
+    if (!plan.status) return;
     Json set = seen_.set.json();
-    set["status"] = plan->status->status;
+    set["status"] = plan.status->status;
     seen_.set = Object(std::move(set));
   }
 

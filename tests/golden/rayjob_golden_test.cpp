@@ -9,7 +9,7 @@
 #include "api/base/file.h"
 #include "api/types/yaml.h"
 #include "tests/golden/cases.h"
-#include "tests/unit/controllers/rayjob/world.h"
+#include "tests/support/rayjob/world.h"
 
 namespace tpuslice::rayjob {
 namespace {

@@ -8,7 +8,7 @@
 #include "api/types/yaml.h"
 #include "controllers/rayservice/rayservice_plan.h"
 #include "tests/golden/cases.h"
-#include "tests/unit/controllers/rayservice/world.h"
+#include "tests/support/rayservice/world.h"
 
 namespace tpuslice::rayservice {
 namespace {

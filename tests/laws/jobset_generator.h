@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "tests/laws/laws.h"
-#include "tests/unit/controllers/jobset/jobsets.h"
+#include "tests/support/jobset/jobsets.h"
 
 namespace tpuslice::jobset {
 

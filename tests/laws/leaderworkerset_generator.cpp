@@ -7,7 +7,7 @@
 
 #include "controllers/leaderworkerset/rules/leaderworkerset_labels.h"
 #include "controllers/leaderworkerset/rules/validator.h"
-#include "tests/unit/controllers/leaderworkerset/leaderworkersets.h"
+#include "tests/support/leaderworkerset/leaderworkersets.h"
 
 namespace tpuslice::leaderworkerset {
 namespace {

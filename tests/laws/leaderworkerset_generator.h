@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "tests/laws/laws.h"
-#include "tests/unit/controllers/leaderworkerset/world.h"
+#include "tests/support/leaderworkerset/world.h"
 
 namespace tpuslice::leaderworkerset {
 

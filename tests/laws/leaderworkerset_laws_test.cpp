@@ -6,7 +6,6 @@
 
 #include <fmt/format.h>
 
-#include "api/base/check.h"
 #include "api/types/conditions.h"
 #include "controllers/leaderworkerset/leaderworkerset_plan.h"
 #include "controllers/leaderworkerset/rules/leaderworkerset_labels.h"
@@ -27,9 +26,7 @@ class LeaderWorkerSetLaws : public laws::Laws<LeaderWorkerSetGenerator, 320, 8'0
 
 Plan plan_of(const LeaderWorkerSetObserved& seen) {
   ++LeaderWorkerSetLaws::seen();
-  Result<Plan> plan = plan_leaderworkerset(seen);
-  TPUSLICE_CHECK_MSG(plan.ok(), plan.ok() ? "" : plan.error().message());
-  return *std::move(plan);
+  return plan_leaderworkerset(seen);
 }
 
 /// Runs until the plan is empty; returns violated invariants.

@@ -13,7 +13,7 @@
 #include "api/base/strings.h"
 #include "api/types/conditions.h"
 #include "controllers/leaderworkerset/leaderworkerset_options.h"
-#include "controllers/leaderworkerset/revisions.h"
+#include "controllers/leaderworkerset/rollout/revisions.h"
 #include "controllers/leaderworkerset/rules/leaderworkerset_labels.h"
 #include "controllers/leaderworkerset/rules/spec.h"
 #include "controllers/plan/conditions.h"

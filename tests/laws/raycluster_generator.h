@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "tests/laws/laws.h"
-#include "tests/unit/controllers/raycluster/world.h"
+#include "tests/support/raycluster/world.h"
 
 namespace tpuslice::raycluster {
 

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "tests/laws/laws.h"
-#include "tests/unit/controllers/rayjob/world.h"
+#include "tests/support/rayjob/world.h"
 
 namespace tpuslice::rayjob {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "tests/laws/laws.h"
-#include "tests/unit/controllers/rayjob/world.h"
+#include "tests/support/rayjob/world.h"
 
 namespace tpuslice::rayjob {
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "tests/laws/laws.h"
-#include "tests/unit/controllers/rayservice/world.h"
+#include "tests/support/rayservice/world.h"
 
 namespace tpuslice::rayservice {
 

@@ -9,7 +9,7 @@
 
 #include "cmd/tpu-slice-sim/cluster/nodes/node_pools.h"
 #include "tests/support/live_pods.h"
-#include "tests/unit/tpu/pods.h"
+#include "tests/support/pods.h"
 #include "tpu/labels.h"
 
 namespace tpuslice::testing {

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Runs a tenth of the checks that are too long for each commit; ten commits in a row run all of them. A merge is one.
+# Runs a tenth of the checks that are too long for each commit, as far as the time allows; with the commands that are
+# left each time, ten commits in a row run all of them. A merge is one.
 #
 #   rotation.sh [NUMBER]           NUMBER: 0 to 9; default: the number of commits, by first parent, modulo 10
 #   rotation.sh --list [NUMBER]    prints the commands and runs none

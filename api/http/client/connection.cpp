@@ -15,7 +15,7 @@ namespace {
 
 namespace beast = boost::beast;
 
-constexpr std::size_t kMaxBuffer = 2 * kMaxHead;
+constexpr std::size_t kMaxBuffer = std::size_t{2} * kMaxHead;
 
 }  // namespace
 

@@ -12,7 +12,7 @@
 namespace tpuslice::sim {
 namespace {
 
-constexpr std::size_t kAnnotationLimit = 256U * 1024U;
+constexpr std::size_t kAnnotationLimit = 256U << 10U;
 
 FieldProblem problem(std::string path, std::string message, std::string_view reason = "FieldValueInvalid") {
   FieldProblem out;

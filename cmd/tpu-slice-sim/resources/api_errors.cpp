@@ -258,6 +258,7 @@ Error bad_request(std::string message) {
 
 Error invalid(const Resource& resource, std::string_view name, const std::vector<FieldProblem>& problems) {
   std::vector<std::string> texts;
+  texts.reserve(problems.size());
   for (const FieldProblem& problem : problems) texts.push_back(problem.path + ": " + problem.message);
   const std::string text = texts.size() == 1 ? texts.front() : fmt::format("[{}]", fmt::join(texts, ", "));
   return Error::of(ErrorCode::kInvalid, "{} \"{}\" is invalid: {}", kind_and_group(resource), name, text)

@@ -38,7 +38,7 @@ inline constexpr std::string_view kRevisionKey = "leaderworkerset.sigs.k8s.io/te
 /// Annotation of a leader set: spec.replicas when it was written, without the surge.
 inline constexpr std::string_view kReplicas = "leaderworkerset.sigs.k8s.io/replicas";
 
-/// Annotation of a leader set: restart records by group, as JSON (restarts.h).
+/// Annotation of a leader set: restart records by group, as JSON (groups/restarts.h).
 inline constexpr std::string_view kRestarts = "tpuslice.dev/group-restarts";
 /// Annotation of a LeaderWorkerSet: maximum number of restarts of a group in a row.
 inline constexpr std::string_view kMaxRestarts = "tpuslice.dev/max-group-restarts";

@@ -21,9 +21,10 @@ enum class ScaleUp : std::uint8_t {
 };
 
 struct ScaleUpOptions {
-  ScaleUp mode = ScaleUp::kOff;         ///< A workload may choose another with the annotation tpuslice.dev/scale-up.
-  bool scouts = true;                   ///< False: none are made, whatever a workload chooses.
-  std::string namespace_name;           ///< Namespace of the scouts.
+  ScaleUp mode = ScaleUp::kOff;  ///< A workload may choose another with the annotation tpuslice.dev/scale-up.
+  bool scouts = true;            ///< False: none are made, whatever a workload chooses.
+  /// Namespace of scouts, of provisioning requests and their PodTemplates, and of the ConfigMap of preemptions.
+  std::string namespace_name;
   std::string provisioning_class = {};  ///< Class of provisioning requests; empty: none are made.
   std::string image = "registry.k8s.io/pause:3.10.1";
   /// Maximum of scouts with equivalent node requirements, and of one namespace; the same maximum holds for provisioning

@@ -111,6 +111,7 @@ std::vector<ChildKey> child_keys(const RayClusterSpec& spec) {
 std::vector<Child> decide_children(const RayClusterSpec& spec, std::vector<Object> desired,
                                    const RayClusterObserved& seen) {
   std::vector<Child> out;
+  out.reserve(desired.size());
   for (Object& object : desired) out.push_back(decide_child(spec, std::move(object), seen));
   return out;
 }

@@ -331,6 +331,7 @@ WorkerDecision decide_workers(const RayClusterSpec& spec, const std::vector<PodP
   if (spec.rolling) roll(groups);
   for (const auto& [name, of_group] : by_group) {
     std::vector<PodPtr> pods;
+    pods.reserve(of_group.size());
     for (const NamedWorker& worker : of_group) pods.push_back(worker.pod);
     std::vector<PodPtr> deleted = not_terminating(pods);
     if (deleted.empty()) continue;

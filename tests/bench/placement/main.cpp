@@ -10,7 +10,7 @@
 #include "api/base/check.h"
 #include "controllers/placement/placement_reconciler.h"
 #include "tests/bench/cpu_clock.h"
-#include "tests/unit/controllers/slice/slices.h"
+#include "tests/support/slice/slices.h"
 
 namespace tpuslice::bench {
 namespace {

@@ -10,7 +10,7 @@
 #include "api/client/config.h"
 #include "api/client/credentials.h"
 #include "tests/support/eventually.h"
-#include "tests/unit/tpu/pods.h"
+#include "tests/support/pods.h"
 
 namespace tpuslice::testing {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "tests/e2e/attacks/attack_objects.h"
 #include "tests/e2e/attacks/attacks.h"
-#include "tests/unit/tpu/pods.h"
+#include "tests/support/pods.h"
 
 namespace tpuslice::testing {
 namespace {

@@ -8,8 +8,8 @@
 #include "api/base/clock.h"
 #include "api/base/file.h"
 #include "api/types/yaml.h"
+#include "tests/support/crds.h"
 #include "tests/support/eventually.h"
-#include "tests/unit/deploy/crds.h"
 
 namespace tpuslice::testing {
 namespace {

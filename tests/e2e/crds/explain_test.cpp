@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "tests/e2e/crds/crds_plane.h"
-#include "tests/unit/deploy/crds.h"
+#include "tests/support/crds.h"
 
 namespace tpuslice::testing {
 namespace {

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include "tests/e2e/crds/crds_plane.h"
+#include "tests/support/crds.h"
 #include "tests/support/page_commands.h"
-#include "tests/unit/deploy/crds.h"
 
 namespace tpuslice::testing {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "api/base/pause.h"
 #include "tests/e2e/attacks/attack_objects.h"
-#include "tests/unit/tpu/pods.h"
+#include "tests/support/pods.h"
 
 namespace tpuslice::testing {
 namespace {

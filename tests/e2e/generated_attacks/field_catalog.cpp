@@ -9,8 +9,8 @@
 #include <re2/re2.h>
 
 #include "api/base/check.h"
-#include "tests/unit/deploy/crds.h"
-#include "tests/unit/project/source_tree.h"
+#include "tests/support/crds.h"
+#include "tests/support/source_tree.h"
 
 namespace tpuslice::testing {
 namespace {

@@ -11,7 +11,7 @@
 #include "api/base/file.h"
 #include "api/types/yaml.h"
 #include "tests/e2e/attacks/attack_objects.h"
-#include "tests/unit/tpu/pods.h"
+#include "tests/support/pods.h"
 
 namespace tpuslice::testing {
 namespace {

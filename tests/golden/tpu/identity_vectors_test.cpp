@@ -7,7 +7,7 @@
 
 #include "controllers/raycluster/rules/validator.h"
 #include "tests/support/admission.h"
-#include "tests/unit/tpu/pods.h"
+#include "tests/support/pods.h"
 #include "tpu/rules/pod_mutator.h"
 
 namespace tpuslice::rules {

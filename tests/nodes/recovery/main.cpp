@@ -36,7 +36,7 @@ struct Row {
 
 std::string repaired_by(const CommandLine& line) {
   if (line.bench.by_hand) return "by hand";
-  return line.bench.peer.empty() ? "this operator" : line.bench.peer;
+  return line.bench.upstream.empty() ? "this operator" : line.bench.upstream;
 }
 
 bool is_chosen(const std::vector<std::string>& chosen, std::string_view name) {
@@ -45,13 +45,14 @@ bool is_chosen(const std::vector<std::string>& chosen, std::string_view name) {
 
 /// Whether it is measured in this run: an operator of upstream serves one kind, and pods are replaced by hand.
 bool is_served(const CommandLine& line, const Workload& workload) {
-  const bool by_hand = workload.peer == "by hand";
+  const bool by_hand = workload.upstream == "by hand";
   if (line.bench.by_hand || by_hand) return line.bench.by_hand && by_hand;
-  return (line.bench.peer.empty() || line.bench.peer == workload.peer) && is_chosen(line.kinds, workload.name);
+  return (line.bench.upstream.empty() || line.bench.upstream == workload.upstream) &&
+         is_chosen(line.kinds, workload.name);
 }
 
 std::vector<bool> teardowns(const CommandLine& line) {
-  if (line.teardown == "own" || !line.bench.peer.empty()) return {false};  // Upstream does not know the annotation.
+  if (line.teardown == "own" || !line.bench.upstream.empty()) return {false};  // Upstream does not know the annotation.
   if (line.teardown == "short") return {true};
   return {false, true};
 }
@@ -150,10 +151,10 @@ void add_options(CLI::App& app, CommandLine& line) {
   app.add_option("--operator", line.bench.operator_program, "Path of the operator.")
       ->required()
       ->check(CLI::ExistingFile);
-  auto* const peer = app.add_option("--peer", line.bench.peer, "Run upstream's operator instead.")
-                         ->check(CLI::IsMember({"jobset", "lws", "kuberay"}));
+  auto* const upstream = app.add_option("--upstream", line.bench.upstream, "Run upstream's operator instead.")
+                             ->check(CLI::IsMember({"jobset", "lws", "kuberay"}));
   app.add_flag("--by-hand", line.bench.by_hand, "Run neither: delete the pods, and create them again on chosen nodes.")
-      ->excludes(peer);
+      ->excludes(upstream);
   app.add_option("--kinds", line.kinds, "Workloads. Default: all that are served")
       ->delimiter(',')
       ->check(CLI::IsMember(names_of(workloads())));

@@ -40,8 +40,8 @@ std::vector<sim::NodePool> pools() {
 Result<std::unique_ptr<RecoveryBench>> RecoveryBench::start(RecoveryOptions options) {
   std::unique_ptr<RecoveryBench> bench(new RecoveryBench(std::move(options)));
   RETURN_IF_ERROR(bench->start_cluster());
-  if (!bench->options_.peer.empty()) {
-    RETURN_IF_ERROR(bench->start_peer());
+  if (!bench->options_.upstream.empty()) {
+    RETURN_IF_ERROR(bench->start_upstream());
   } else if (!bench->options_.by_hand) {
     RETURN_IF_ERROR(bench->install_operator());
   }
@@ -75,15 +75,15 @@ Status RecoveryBench::install_operator() {
   return patched ? testing::wait_for_rollout(*cluster_) : patched.error();
 }
 
-Status RecoveryBench::start_peer() {
-  const std::string dir = cluster_->plane().dir() + "/peer";
-  ASSIGN_OR_RETURN(peer_, testing::Process::start({.program = "tests/upstream/operator/run.sh",
-                                                   .args = {options_.peer, cluster_->kubeconfig(), dir},
-                                                   .log = dir + ".log"}));
+Status RecoveryBench::start_upstream() {
+  const std::string dir = cluster_->plane().dir() + "/upstream";
+  ASSIGN_OR_RETURN(upstream_, testing::Process::start({.program = "tests/upstream/operator/run.sh",
+                                                       .args = {options_.upstream, cluster_->kubeconfig(), dir},
+                                                       .log = dir + ".log"}));
   const auto serves = [&] { return std::filesystem::exists(dir + "/ready"); };
-  if (testing::eventually([&] { return serves() || !peer_->running(); }, kStartLimit) && serves()) return {};
+  if (testing::eventually([&] { return serves() || !upstream_->running(); }, kStartLimit) && serves()) return {};
   cluster_->keep_dir();
-  return Error::unavailable("{} does not start; see {}.log", options_.peer, dir);
+  return Error::unavailable("{} does not start; see {}.log", options_.upstream, dir);
 }
 
 Result<std::string> RecoveryBench::kubectl(const std::string& arguments) {

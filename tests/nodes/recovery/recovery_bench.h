@@ -17,7 +17,7 @@ namespace tpuslice::bench {
 
 struct RecoveryOptions {
   std::string operator_program = {};  ///< Installed as in deploy/install.yaml.
-  std::string peer = {};              ///< "jobset", "lws" or "kuberay": upstream's operator runs instead.
+  std::string upstream = {};          ///< "jobset", "lws" or "kuberay": upstream's operator runs instead.
   bool by_hand = false;               ///< Neither runs; the benchmark deletes the pods and creates them again.
   int node_timeout = 30;              ///< Seconds for which pods, and this operator, tolerate a node that is not Ready.
   bool keep_dir = false;              ///< Keep all logs.
@@ -41,7 +41,7 @@ class RecoveryBench {
 
   Status start_cluster();
   Status install_operator();
-  Status start_peer();
+  Status start_upstream();
   Result<std::string> kubectl(const std::string& arguments);
   Result<std::optional<Recovery>> measure(const Workload& workload, const Fault& fault, bool short_teardown, int round);
   /// Prints the error, the pods and the last events.
@@ -57,7 +57,7 @@ class RecoveryBench {
   const RealClock clock_;
   int workloads_ = 0;  ///< Number of those created, for their names.
   std::unique_ptr<testing::NodeCluster> cluster_;
-  std::unique_ptr<testing::Process> peer_;
+  std::unique_ptr<testing::Process> upstream_;
   std::unique_ptr<RecoveryWatch> watch_;  ///< Destroyed first.
 };
 

@@ -14,7 +14,7 @@ inline constexpr const char* kContainer = "host";  ///< Fills its memory after S
 struct Workload {
   std::string_view name;      ///< "jobset"
   std::string_view resource;  ///< The argument of kubectl.
-  std::string_view peer;      ///< Upstream's operator of it, as tests/upstream/operator names it.
+  std::string_view upstream;  ///< Upstream's operator of it, as tests/upstream/operator names it.
   const char* manifest;       ///< YAML with the words that manifest_of() replaces.
 };
 

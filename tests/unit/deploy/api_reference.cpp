@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "tests/unit/deploy/crds.h"
+#include "tests/support/crds.h"
 
 namespace tpuslice::testing {
 namespace {

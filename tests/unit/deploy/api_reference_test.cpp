@@ -7,8 +7,8 @@
 
 #include "api/base/file.h"
 #include "api/base/strings.h"
+#include "tests/support/crds.h"
 #include "tests/unit/deploy/api_reference.h"
-#include "tests/unit/deploy/crds.h"
 
 namespace tpuslice::testing {
 namespace {

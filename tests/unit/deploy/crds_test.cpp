@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tests/unit/deploy/crds.h"
+#include "tests/support/crds.h"
 
 namespace tpuslice::testing {
 namespace {

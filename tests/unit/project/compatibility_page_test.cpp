@@ -12,7 +12,7 @@
 #include <re2/re2.h>
 
 #include "api/base/strings.h"
-#include "tests/unit/project/source_tree.h"
+#include "tests/support/source_tree.h"
 
 namespace tpuslice {
 namespace {

@@ -9,7 +9,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tests/unit/project/source_tree.h"
+#include "tests/support/source_tree.h"
 
 namespace tpuslice {
 namespace {
@@ -235,6 +235,16 @@ TEST(Project, UnitTestsLieInTheFolderOfTheirCode) {
     if (!first->starts_with("#include \"" + folder)) wrong.push_back(file.path + ": " + *first);
   }
   EXPECT_GT(seen, 200);
+  EXPECT_THAT(wrong, IsEmpty());
+}
+
+// What several layers need lies in tests/support.
+TEST(Project, OnlyUnitTestsIncludeUnitTests) {
+  const std::regex include(R"re(^#include "tests/unit/)re");
+  std::vector<std::string> wrong;
+  for (const SourceFile& file : sources_and_tests()) {
+    if (!file.path.starts_with("tests/unit/")) matches(file, include, wrong);
+  }
   EXPECT_THAT(wrong, IsEmpty());
 }
 

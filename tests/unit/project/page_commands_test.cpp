@@ -10,7 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/support/page_commands.h"
-#include "tests/unit/project/source_tree.h"
+#include "tests/support/source_tree.h"
 
 namespace tpuslice {
 namespace {

@@ -10,7 +10,7 @@
 #include <gtest/gtest.h>
 #include <re2/re2.h>
 
-#include "tests/unit/project/source_tree.h"
+#include "tests/support/source_tree.h"
 
 namespace tpuslice {
 namespace {

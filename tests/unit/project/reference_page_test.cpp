@@ -9,7 +9,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tests/unit/project/source_tree.h"
+#include "tests/support/source_tree.h"
 
 namespace tpuslice {
 namespace {

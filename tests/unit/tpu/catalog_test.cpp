@@ -1,5 +1,5 @@
 #include "tpu/catalog.h"
-#include "tests/unit/tpu/pods.h"
+#include "tests/support/pods.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

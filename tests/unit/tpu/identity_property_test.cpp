@@ -6,7 +6,7 @@
 
 #include "api/types/validation_names.h"
 #include "tests/support/admission.h"
-#include "tests/unit/tpu/pods.h"
+#include "tests/support/pods.h"
 #include "tpu/geometry.h"
 #include "tpu/placement.h"
 #include "tpu/rules/workload_kinds.h"

@@ -6,7 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tests/unit/tpu/pods.h"
+#include "tests/support/pods.h"
 #include "tpu/labels.h"
 #include "tpu/rules/workload_kinds.h"
 

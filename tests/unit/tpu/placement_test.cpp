@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "api/types/validation_names.h"
-#include "tests/unit/tpu/pods.h"
+#include "tests/support/pods.h"
 #include "tpu/rules/workload_kinds.h"
 
 namespace tpuslice::tpu {

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tests/unit/tpu/pods.h"
+#include "tests/support/pods.h"
 #include "tpu/rules/workload_kinds.h"
 
 namespace tpuslice::tpu {

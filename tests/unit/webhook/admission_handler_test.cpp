@@ -6,9 +6,9 @@
 
 #include "api/base/base64.h"
 #include "api/types/patch.h"
-#include "tests/unit/tpu/pods.h"
+#include "tests/support/pods.h"
+#include "tests/support/reviews.h"
 #include "tests/unit/tpu/rules/clusters.h"
-#include "tests/unit/webhook/reviews.h"
 
 namespace tpuslice::webhook {
 namespace {

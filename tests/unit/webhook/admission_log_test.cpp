@@ -4,9 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tests/unit/tpu/pods.h"
+#include "tests/support/pods.h"
+#include "tests/support/reviews.h"
 #include "tests/unit/tpu/rules/clusters.h"
-#include "tests/unit/webhook/reviews.h"
 
 namespace tpuslice::webhook {
 namespace {

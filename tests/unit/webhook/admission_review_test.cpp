@@ -5,7 +5,7 @@
 
 #include "api/base/base64.h"
 #include "tests/support/error_matchers.h"
-#include "tests/unit/webhook/reviews.h"
+#include "tests/support/reviews.h"
 
 namespace tpuslice::webhook {
 namespace {

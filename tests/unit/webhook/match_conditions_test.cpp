@@ -8,7 +8,7 @@
 #include "cmd/tpu-slice-sim/resources/builtin_resources.h"
 #include "controllers/jobset/template_mutator.h"
 #include "tests/support/admission.h"
-#include "tests/unit/controllers/jobset/template_jobs.h"
+#include "tests/support/jobset/template_jobs.h"
 
 namespace tpuslice::webhook {
 namespace {

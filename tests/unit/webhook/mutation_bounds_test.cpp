@@ -12,9 +12,9 @@
 
 #include "api/base/base64.h"
 #include "tests/support/admission.h"
-#include "tests/unit/tpu/pods.h"
+#include "tests/support/pods.h"
+#include "tests/support/reviews.h"
 #include "tests/unit/tpu/rules/jobsets.h"
-#include "tests/unit/webhook/reviews.h"
 #include "tpu/rules/env_budget.h"
 #include "tpu/rules/workload_kinds.h"
 #include "webhook/admission_handler.h"

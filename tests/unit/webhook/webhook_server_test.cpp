@@ -14,9 +14,9 @@
 #include "tests/support/admission.h"
 #include "tests/support/error_matchers.h"
 #include "tests/support/fake_api.h"
-#include "tests/unit/tpu/pods.h"
+#include "tests/support/pods.h"
+#include "tests/support/reviews.h"
 #include "tests/unit/tpu/rules/clusters.h"
-#include "tests/unit/webhook/reviews.h"
 #include "webhook/admission_probe.h"
 
 namespace tpuslice::webhook {
@@ -146,7 +146,7 @@ TEST_F(WebhookServerTest, CountsFromZero) {
   const std::string metrics = metrics_.scrape();
   EXPECT_THAT(metrics,
               HasSubstr("controller_runtime_webhook_requests_total{code=\"400\",webhook=\"/mutate-v1-pod\"} 0"));
-  EXPECT_THAT(metrics, HasSubstr("controller_runtime_webhook_requests_total{code=\"200\",webhook=\"other\"} 0"));
+  EXPECT_THAT(metrics, HasSubstr("controller_runtime_webhook_requests_total{code=\"404\",webhook=\"other\"} 0"));
 }
 
 // A kind that is left to its upstream controller while the webhook serves.

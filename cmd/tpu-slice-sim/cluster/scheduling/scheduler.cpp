@@ -154,6 +154,7 @@ std::optional<std::string> Scheduler::choose(const PodInfo& pod, std::string& wh
     return std::nullopt;
   }
   std::vector<std::string> counted;
+  counted.reserve(reasons.size());
   for (const auto& [reason, nodes] : reasons) counted.push_back(fmt::format("{} {}", nodes, reason));
   std::sort(counted.begin(), counted.end());
   why_not = fmt::format("0/{} nodes are available: {}.", nodes_.size(), fmt::join(counted, ", "));

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "controllers/jobset/rules/jobset_labels.h"
-#include "tests/unit/controllers/jobset/jobsets.h"
+#include "tests/support/jobset/jobsets.h"
 
 namespace tpuslice::jobset {
 namespace {

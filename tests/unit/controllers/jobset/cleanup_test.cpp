@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "controllers/jobset/rules/jobset_labels.h"
+#include "tests/support/jobset/jobsets.h"
 #include "tests/support/plan_matchers.h"
-#include "tests/unit/controllers/jobset/jobsets.h"
 
 namespace tpuslice::jobset {
 namespace {

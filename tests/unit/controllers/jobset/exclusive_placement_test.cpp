@@ -5,7 +5,7 @@
 
 #include "controllers/jobset/job_builder.h"
 #include "controllers/jobset/rules/jobset_labels.h"
-#include "tests/unit/controllers/jobset/jobsets.h"
+#include "tests/support/jobset/jobsets.h"
 
 namespace tpuslice::jobset {
 namespace {

@@ -6,8 +6,8 @@
 #include "api/types/conditions.h"
 #include "controllers/jobset/rules/jobset_labels.h"
 #include "controllers/plan/conditions.h"
+#include "tests/support/jobset/jobsets.h"
 #include "tests/support/plan_matchers.h"
-#include "tests/unit/controllers/jobset/jobsets.h"
 
 namespace tpuslice::jobset {
 namespace {

@@ -10,8 +10,8 @@
 #include "controllers/jobset/rules/jobset_labels.h"
 #include "controllers/plan/waiting_conditions.h"
 #include "tests/support/fake_api.h"
+#include "tests/support/jobset/jobsets.h"
 #include "tests/support/plan_matchers.h"
-#include "tests/unit/controllers/jobset/jobsets.h"
 #include "tpu/labels.h"
 
 namespace tpuslice::jobset {

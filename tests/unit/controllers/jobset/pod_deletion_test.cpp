@@ -4,8 +4,8 @@
 
 #include "controllers/jobset/job_deletion.h"
 #include "controllers/jobset/jobset_plan.h"
+#include "tests/support/jobset/jobsets.h"
 #include "tests/support/plan_matchers.h"
-#include "tests/unit/controllers/jobset/jobsets.h"
 #include "tpu/labels.h"
 
 namespace tpuslice::jobset {
@@ -60,7 +60,7 @@ TEST(PodsOfDeletedJobs, AreThoseOfJobsThatThisPlanDeletesBeforeTheirPods) {
 plan::Plan plan_restart(const World& world) {
   JobSetObserved seen = world.observed();
   seen.pods_with_teardown_grace = pods_of_jobs();
-  return plan_jobset(seen, {}).value();
+  return plan_jobset(seen, {});
 }
 
 TEST(PodsOfDeletedJobs, AreDeletedOnceTheirJobsTerminate) {

@@ -4,7 +4,7 @@
 #include "api/base/random.h"
 #include "controllers/jobset/template_mutator.h"
 #include "tests/support/admission.h"
-#include "tests/unit/controllers/jobset/template_jobs.h"
+#include "tests/support/jobset/template_jobs.h"
 
 namespace tpuslice::jobset {
 namespace {

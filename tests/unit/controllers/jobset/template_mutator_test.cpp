@@ -6,7 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tests/unit/controllers/jobset/template_jobs.h"
+#include "tests/support/jobset/template_jobs.h"
 
 namespace tpuslice::jobset {
 namespace {

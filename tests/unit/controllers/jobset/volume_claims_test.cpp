@@ -3,8 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/support/jobset/jobsets.h"
 #include "tests/support/plan_matchers.h"
-#include "tests/unit/controllers/jobset/jobsets.h"
 
 namespace tpuslice::jobset {
 namespace {

@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 
 #include "controllers/leaderworkerset/rules/leaderworkerset_labels.h"
+#include "tests/support/leaderworkerset/world.h"
 #include "tests/support/plan_matchers.h"
-#include "tests/unit/controllers/leaderworkerset/world.h"
 
 namespace tpuslice::leaderworkerset {
 namespace {

@@ -6,13 +6,13 @@
 #include <fmt/format.h>
 
 #include "api/types/conditions.h"
-#include "controllers/leaderworkerset/leader_set.h"
-#include "controllers/leaderworkerset/revisions.h"
+#include "controllers/leaderworkerset/rollout/revisions.h"
 #include "controllers/leaderworkerset/rules/leaderworkerset_labels.h"
+#include "controllers/leaderworkerset/sets/leader_set.h"
 #include "controllers/plan/conditions.h"
 #include "controllers/plan/waiting_conditions.h"
+#include "tests/support/leaderworkerset/world.h"
 #include "tests/support/plan_matchers.h"
-#include "tests/unit/controllers/leaderworkerset/world.h"
 #include "tpu/labels.h"
 
 namespace tpuslice::leaderworkerset {

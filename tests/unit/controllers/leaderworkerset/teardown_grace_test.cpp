@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "controllers/leaderworkerset/rules/leaderworkerset_labels.h"
-#include "tests/unit/controllers/leaderworkerset/world.h"
+#include "tests/support/leaderworkerset/world.h"
 #include "tpu/labels.h"
 
 namespace tpuslice::leaderworkerset {

@@ -13,7 +13,7 @@
 #include "controllers/placement/assignment.h"
 #include "controllers/placement/scale_up/provisioning_request.h"
 #include "controllers/placement/scale_up/scale_up.h"
-#include "tests/unit/controllers/slice/slices.h"
+#include "tests/support/slice/slices.h"
 
 namespace tpuslice::slice {
 

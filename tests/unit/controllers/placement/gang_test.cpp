@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tests/unit/controllers/slice/slices.h"
+#include "tests/support/slice/slices.h"
 
 namespace tpuslice::slice {
 namespace {

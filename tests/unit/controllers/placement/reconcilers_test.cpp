@@ -6,7 +6,7 @@
 
 #include "tests/support/chips.h"
 #include "tests/support/plan_matchers.h"
-#include "tests/unit/controllers/slice/slices.h"
+#include "tests/support/slice/slices.h"
 #include "tpu/labels.h"
 
 namespace tpuslice::slice {

@@ -8,7 +8,7 @@
 #include "controllers/placement/placement_plan.h"
 #include "controllers/slice/slice_plan.h"
 #include "tests/support/plan_matchers.h"
-#include "tests/unit/controllers/slice/slices.h"
+#include "tests/support/slice/slices.h"
 #include "tpu/labels.h"
 
 namespace tpuslice::slice {

@@ -5,7 +5,7 @@
 
 #include "controllers/raycluster/raycluster_plan.h"
 #include "tests/support/plan_matchers.h"
-#include "tests/unit/controllers/raycluster/fixtures.h"
+#include "tests/support/raycluster/fixtures.h"
 
 namespace tpuslice::raycluster {
 namespace {
@@ -31,11 +31,7 @@ class Adoption : public testing::Test {
       });
     }
   }
-  plan::Plan plan() const {
-    Result<plan::Plan> out = plan_raycluster(seen_, {});
-    EXPECT_TRUE(out.ok());
-    return *std::move(out);
-  }
+  plan::Plan plan() const { return plan_raycluster(seen_, {}); }
   void adopt_all() {
     for (auto& pod : seen_.pods) {
       change(pod, [](PodView& view) {

@@ -4,7 +4,7 @@
 
 #include "api/base/file.h"
 #include "api/types/yaml.h"
-#include "tests/unit/controllers/raycluster/fixtures.h"
+#include "tests/support/raycluster/fixtures.h"
 
 namespace tpuslice::raycluster {
 namespace {

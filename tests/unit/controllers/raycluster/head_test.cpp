@@ -5,7 +5,7 @@
 
 #include "controllers/raycluster/raycluster_plan.h"
 #include "tests/support/plan_matchers.h"
-#include "tests/unit/controllers/raycluster/fixtures.h"
+#include "tests/support/raycluster/fixtures.h"
 
 namespace tpuslice::raycluster {
 namespace {
@@ -71,9 +71,9 @@ TEST_F(Head, IsTheRunningOneBesideAnOlderTerminalOne) {
 TEST_F(Head, IsNotReplacedOnceProvisionedIfItsContainerSubmitsARayJob) {
   cluster_.mutable_json()["metadata"]["annotations"]["ray.io/disable-provisioned-head-restart"] = "true";
   RayClusterObserved seen = nothing_yet(cluster_);
-  EXPECT_THAT(plan_raycluster(seen, {}).value(), plan::HasEvent("CreatedHeadPod"));
+  EXPECT_THAT(plan_raycluster(seen, {}), plan::HasEvent("CreatedHeadPod"));
   edit(seen.cluster)["status"]["conditions"] = Json::array({{{"type", "RayClusterProvisioned"}, {"status", "True"}}});
-  EXPECT_THAT(plan_raycluster(seen, {}).value(), testing::Not(plan::HasEvent("CreatedHeadPod")));
+  EXPECT_THAT(plan_raycluster(seen, {}), testing::Not(plan::HasEvent("CreatedHeadPod")));
 }
 
 TEST_F(Head, HasAnErrorIfItsPodCannotBeBuilt) {

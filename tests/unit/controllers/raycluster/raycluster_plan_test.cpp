@@ -7,7 +7,7 @@
 #include "controllers/plan/conditions.h"
 #include "controllers/raycluster/rules/raycluster_labels.h"
 #include "tests/support/plan_matchers.h"
-#include "tests/unit/controllers/raycluster/fixtures.h"
+#include "tests/support/raycluster/fixtures.h"
 #include "tpu/labels.h"
 
 namespace tpuslice::raycluster {
@@ -22,11 +22,7 @@ using testing::IsEmpty;
 using testing::SizeIs;
 using testing::StartsWith;
 
-Plan plan(const RayClusterObserved& seen) {
-  Result<Plan> out = plan_raycluster(seen, {});
-  EXPECT_TRUE(out.ok());
-  return *std::move(out);
-}
+Plan plan(const RayClusterObserved& seen) { return plan_raycluster(seen, {}); }
 
 Json accepted(const Plan& plan) {
   const Json* found = plan.status ? find_condition(plan.status->status["conditions"], plan::kAccepted) : nullptr;
@@ -47,7 +43,7 @@ TEST(RayClusterPlan, DeletesABrokenReplicaBeforeItCreatesTheNextAttempt) {
   options.mutation.gate = true;
   RayClusterObserved seen = all_running(Object(tutorial_cluster()));
   change(seen.pods.back(), [](PodView& pod) { pod.phase = PodPhase::kFailed; });
-  EXPECT_THAT(stages_of(plan_raycluster(seen, options).value()),
+  EXPECT_THAT(stages_of(plan_raycluster(seen, options)),
               ElementsAre(stage_of(4, "delete Pod "), stage_of(4, "create Pod ")));
 }
 
@@ -88,12 +84,12 @@ TEST(RayClusterPlan, TriesARefusedAttemptAgainAfterHalfAMinute) {
   change(seen.pods.back(), [](PodView& pod) { pod.phase = PodPhase::kFailed; });
   seen.last_failure = plan::Failure{"FailedCreateWorkerPod", "exceeded quota: pods=5", seen.now};
   seen.now += std::chrono::seconds(10);
-  const Plan waiting = plan_raycluster(seen, options).value();
+  const Plan waiting = plan_raycluster(seen, options);
   EXPECT_THAT(stages_of(waiting), ElementsAre(stage_of(4, "delete Pod ")));
   EXPECT_TRUE(waiting.keeps_failure);
   EXPECT_EQ(waiting.requeue_after, std::chrono::seconds(20));
   seen.now += std::chrono::seconds(20);
-  const Plan again = plan_raycluster(seen, options).value();
+  const Plan again = plan_raycluster(seen, options);
   EXPECT_THAT(stages_of(again), ElementsAre(stage_of(4, "delete Pod "), stage_of(4, "create Pod ")));
   EXPECT_FALSE(again.keeps_failure);
 }
@@ -104,7 +100,7 @@ TEST(RayClusterPlan, ChecksThatTheClusterExistsBeforeItReplacesTerminatingPods) 
   RayClusterObserved seen = all_running(Object(tutorial_cluster()));
   edit(seen.cluster)["metadata"]["resourceVersion"] = "7";
   change(seen.pods.back(), [](PodView& pod) { pod.deletion = a_time(); });
-  const Plan out = plan_raycluster(seen, options).value();
+  const Plan out = plan_raycluster(seen, options);
   EXPECT_THAT(stages_of(out), ElementsAre(ElementsAre("patch RayCluster maxtext-tpu-cluster status"),
                                           stage_of(3, "delete Pod "), stage_of(4, "create Pod ")));
   EXPECT_EQ(action_of(out, "patch RayCluster maxtext-tpu-cluster status").preconditions,

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/support/plan_matchers.h"
-#include "tests/unit/controllers/raycluster/fixtures.h"
+#include "tests/support/raycluster/fixtures.h"
 
 namespace tpuslice::raycluster {
 namespace {

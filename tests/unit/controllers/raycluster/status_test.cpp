@@ -6,7 +6,7 @@
 #include "api/types/conditions.h"
 #include "controllers/plan/conditions.h"
 #include "controllers/raycluster/rules/raycluster_labels.h"
-#include "tests/unit/controllers/raycluster/fixtures.h"
+#include "tests/support/raycluster/fixtures.h"
 
 namespace tpuslice::raycluster {
 namespace {

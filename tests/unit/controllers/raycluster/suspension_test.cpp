@@ -5,8 +5,8 @@
 
 #include "api/types/conditions.h"
 #include "tests/support/plan_matchers.h"
-#include "tests/unit/controllers/raycluster/fixtures.h"
-#include "tests/unit/controllers/raycluster/world.h"
+#include "tests/support/raycluster/fixtures.h"
+#include "tests/support/raycluster/world.h"
 
 namespace tpuslice::raycluster {
 namespace {

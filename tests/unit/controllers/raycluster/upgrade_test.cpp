@@ -5,7 +5,7 @@
 
 #include "controllers/raycluster/raycluster_plan.h"
 #include "tests/support/plan_matchers.h"
-#include "tests/unit/controllers/raycluster/fixtures.h"
+#include "tests/support/raycluster/fixtures.h"
 
 namespace tpuslice::raycluster {
 namespace {
@@ -79,11 +79,7 @@ class Recreate : public testing::Test {
     json["spec"]["upgradeStrategy"]["type"] = "Recreate";
     seen_ = all_running(Object(json));
   }
-  plan::Plan plan() const {
-    Result<plan::Plan> out = plan_raycluster(seen_, {});
-    EXPECT_TRUE(out.ok());
-    return *std::move(out);
-  }
+  plan::Plan plan() const { return plan_raycluster(seen_, {}); }
   void change_spec() { edit(seen_.cluster)["spec"]["rayVersion"] = "2.50.0"; }
 
   RayClusterObserved seen_;

@@ -8,7 +8,7 @@
 #include "controllers/rayjob/submission.h"
 #include "tests/support/error_matchers.h"
 #include "tests/support/plan_matchers.h"
-#include "tests/unit/controllers/rayjob/world.h"
+#include "tests/support/rayjob/world.h"
 
 namespace tpuslice::rayjob {
 namespace {

@@ -8,7 +8,7 @@
 #include "controllers/plan/conditions.h"
 #include "controllers/rayjob/rules/rayjob_labels.h"
 #include "tests/support/plan_matchers.h"
-#include "tests/unit/controllers/rayjob/world.h"
+#include "tests/support/rayjob/world.h"
 
 namespace tpuslice::rayjob {
 namespace {

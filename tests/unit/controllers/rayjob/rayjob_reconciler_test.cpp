@@ -7,7 +7,7 @@
 #include "controllers/raycluster/rules/raycluster_labels.h"
 #include "tests/support/fake_api.h"
 #include "tests/support/plan_matchers.h"
-#include "tests/unit/controllers/rayjob/world.h"
+#include "tests/support/rayjob/world.h"
 
 namespace tpuslice::rayjob {
 namespace {

@@ -5,8 +5,8 @@
 
 #include <functional>
 
-#include "tests/unit/controllers/raycluster/fixtures.h"
-#include "tests/unit/controllers/rayservice/world.h"
+#include "tests/support/raycluster/fixtures.h"
+#include "tests/support/rayservice/world.h"
 
 namespace tpuslice::rayservice {
 namespace {

@@ -11,7 +11,7 @@
 #include "controllers/rayservice/rules/rayservice_labels.h"
 #include "controllers/rayservice/rules/spec.h"
 #include "tests/support/plan_matchers.h"
-#include "tests/unit/controllers/rayservice/world.h"
+#include "tests/support/rayservice/world.h"
 
 namespace tpuslice::rayservice {
 namespace {
@@ -178,7 +178,7 @@ TEST_F(RayServicePlan, AClusterWithoutAHeadDoesNotHoldBackTheOther) {
 TEST_F(RayServicePlan, AFailedCreationIsReported) {
   RayServiceObserved seen = world_.observed();
   seen.last_failure = plan::Failure{std::string(kFailedRayCluster), "rayclusters is forbidden"};
-  const plan::Plan plan = plan_rayservice(seen, {}).value();
+  const plan::Plan plan = plan_rayservice(seen, {});
   EXPECT_THAT(plan.status->status.dump(), HasSubstr("rayclusters is forbidden"));
 }
 
@@ -186,12 +186,12 @@ TEST_F(RayServicePlan, AFailedCreationIsTriedAgainLater) {
   RayServiceObserved seen = world_.observed();
   seen.last_failure = plan::Failure{std::string(kFailedRayCluster), "exceeded quota"};
   seen.last_failure->time = seen.now - std::chrono::seconds(10);
-  const plan::Plan waits = plan_rayservice(seen, {}).value();
+  const plan::Plan waits = plan_rayservice(seen, {});
   EXPECT_THAT(writes_of(waits, "create RayCluster"), IsEmpty());
   EXPECT_TRUE(waits.keeps_failure);
   EXPECT_EQ(waits.requeue_after, Duration(plan::kRefusalRetry - std::chrono::seconds(10)));
   seen.last_failure->time = seen.now - plan::kRefusalRetry;
-  EXPECT_THAT(writes_of(plan_rayservice(seen, {}).value(), "create RayCluster"), SizeIs(1));
+  EXPECT_THAT(writes_of(plan_rayservice(seen, {}), "create RayCluster"), SizeIs(1));
 }
 
 TEST_F(RayServicePlan, EventsAreThoseOfTheActions) {

@@ -5,7 +5,7 @@
 
 #include "controllers/ray/dashboard.h"
 #include "tests/support/error_matchers.h"
-#include "tests/unit/controllers/rayservice/world.h"
+#include "tests/support/rayservice/world.h"
 
 namespace tpuslice::rayservice {
 namespace {

@@ -8,7 +8,7 @@
 #include "controllers/rayservice/rayservice_plan.h"
 #include "controllers/rayservice/rules/rayservice_labels.h"
 #include "tests/support/plan_matchers.h"
-#include "tests/unit/controllers/rayservice/world.h"
+#include "tests/support/rayservice/world.h"
 
 namespace tpuslice::rayservice {
 namespace {
@@ -78,13 +78,13 @@ TEST_F(RayServiceServices, AreWrittenIfAnotherClusterIsRefused) {
   world_.services().at("llm-serve-svc")["spec"]["ports"][0]["port"] = 1;
   RayServiceObserved seen = world_.observed();
   seen.last_failure = {std::string(kFailedRayCluster), "exceeded quota", seen.now};
-  const plan::Plan waiting = plan_rayservice(seen, world_.options).value();
+  const plan::Plan waiting = plan_rayservice(seen, world_.options);
   EXPECT_THAT(writes_of(waiting, "create RayCluster"), IsEmpty());
   EXPECT_THAT(writes_of(waiting, "patch Service"), ElementsAre("patch Service llm-serve-svc"));
   EXPECT_TRUE(waiting.keeps_failure) << "its requests are sent, and the failure stays in the status";
   EXPECT_EQ(waiting.requeue_after, plan::kRefusalRetry);
   seen.last_failure->time -= plan::kRefusalRetry;
-  const plan::Plan retried = plan_rayservice(seen, world_.options).value();
+  const plan::Plan retried = plan_rayservice(seen, world_.options);
   EXPECT_THAT(writes_of(retried, "create RayCluster"), SizeIs(1));
   for (const plan::Stage& stage : retried.stages) {
     EXPECT_EQ(stage.continue_on_failure, stage.actions.front().kind == plan::ActionKind::kCreate);

@@ -6,7 +6,7 @@
 #include "controllers/raycluster/rules/raycluster_labels.h"
 #include "controllers/rayservice/rules/rayservice_labels.h"
 #include "tests/support/plan_matchers.h"
-#include "tests/unit/controllers/rayservice/world.h"
+#include "tests/support/rayservice/world.h"
 
 namespace tpuslice::rayservice {
 namespace {

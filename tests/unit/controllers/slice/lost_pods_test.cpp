@@ -4,7 +4,7 @@
 
 #include "controllers/slice/slice_plan.h"
 #include "tests/support/plan_matchers.h"
-#include "tests/unit/controllers/slice/slices.h"
+#include "tests/support/slice/slices.h"
 
 namespace tpuslice::slice {
 namespace {

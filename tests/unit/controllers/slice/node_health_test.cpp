@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/unit/controllers/slice/slices.h"
+#include "tests/support/slice/slices.h"
 
 namespace tpuslice::slice {
 namespace {

@@ -10,8 +10,8 @@
 #include "controllers/slice/pod_patches.h"
 #include "controllers/slice/slice_plan.h"
 #include "tests/support/plan_matchers.h"
+#include "tests/support/slice/slices.h"
 #include "tests/unit/controllers/placement/decisions.h"
-#include "tests/unit/controllers/slice/slices.h"
 #include "tpu/labels.h"
 
 namespace tpuslice::slice {

@@ -6,7 +6,7 @@
 
 #include "controllers/slice/slice_plan.h"
 #include "controllers/slice/slice_state.h"
-#include "tests/unit/controllers/slice/slices.h"
+#include "tests/support/slice/slices.h"
 #include "tpu/labels.h"
 
 namespace tpuslice::slice {

@@ -10,7 +10,7 @@
 #include "controllers/slice/slice_render.h"
 #include "controllers/slice/slice_state.h"
 #include "tests/support/plan_matchers.h"
-#include "tests/unit/controllers/slice/slices.h"
+#include "tests/support/slice/slices.h"
 #include "tpu/labels.h"
 
 namespace tpuslice::slice {

@@ -6,7 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tests/unit/controllers/slice/slices.h"
+#include "tests/support/slice/slices.h"
 #include "tpu/labels.h"
 
 namespace tpuslice::slice {

@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tests/unit/tpu/pods.h"
+#include "tests/support/pods.h"
 #include "tests/unit/tpu/rules/jobsets.h"
 #include "tests/unit/tpu/rules/leaderworkersets.h"
 #include "tpu/rules/pod_mutator.h"

@@ -7,7 +7,7 @@
 #include "api/base/random.h"
 #include "api/types/patch.h"
 #include "tests/support/admission.h"
-#include "tests/unit/tpu/pods.h"
+#include "tests/support/pods.h"
 #include "tpu/catalog.h"
 #include "tpu/geometry.h"
 #include "tpu/rules/pod_mutator.h"

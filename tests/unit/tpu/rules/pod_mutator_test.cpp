@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "api/types/patch.h"
-#include "tests/unit/tpu/pods.h"
+#include "tests/support/pods.h"
 
 namespace tpuslice::rules {
 namespace {

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/support/admission.h"
-#include "tests/unit/tpu/pods.h"
+#include "tests/support/pods.h"
 #include "tests/unit/tpu/rules/jobsets.h"
 #include "tests/unit/tpu/rules/leaderworkersets.h"
 #include "tpu/labels.h"

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tests/unit/controllers/jobset/jobsets.h"
+#include "tests/support/jobset/jobsets.h"
 
 namespace tpuslice::jobset {
 namespace {

@@ -6,7 +6,7 @@
 #include "api/types/patch.h"
 #include "tests/support/admission.h"
 #include "tests/support/error_matchers.h"
-#include "tests/unit/tpu/pods.h"
+#include "tests/support/pods.h"
 #include "tpu/rules/pod_mutator.h"
 
 namespace tpuslice::rules {

@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/support/chips.h"
-#include "tests/unit/controllers/slice/slices.h"
+#include "tests/support/slice/slices.h"
 #include "tpu/labels.h"
 
 namespace tpuslice::slice {

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/support/error_matchers.h"
-#include "tests/unit/controllers/slice/slices.h"
+#include "tests/support/slice/slices.h"
 
 namespace tpuslice::slice {
 namespace {

@@ -6,7 +6,7 @@
 #include "controllers/plan/conditions.h"
 #include "controllers/raycluster/raycluster_plan.h"
 #include "tests/support/plan_matchers.h"
-#include "tests/unit/controllers/raycluster/fixtures.h"
+#include "tests/support/raycluster/fixtures.h"
 
 namespace tpuslice::raycluster {
 namespace {
@@ -74,12 +74,12 @@ class LiveIngress : public testing::Test {
   plan::Plan plan_after(const std::function<void(Json&)>& how) {
     const Object cluster(a_cluster_with_ingress());
     RayClusterObserved seen = all_running(cluster);
-    const plan::Plan first = plan_raycluster(seen, {}).value();
+    const plan::Plan first = plan_raycluster(seen, {});
     edit(seen.cluster)["status"] = first.status->status;
     Json live = seen.children.objects[0].object->object().json();
     how(live);
     seen.children.objects[0].object = std::make_shared<const ObjectView>(decode_object(live));
-    return plan_raycluster(seen, {}).value();
+    return plan_raycluster(seen, {});
   }
 };
 
@@ -114,14 +114,14 @@ TEST_F(LiveIngress, OfAnotherOwnerHoldsBackNoPod) {
   live["metadata"]["ownerReferences"][0]["name"] = "another";
   seen.children.objects[0].object = std::make_shared<const ObjectView>(decode_object(live));
   seen.pods.clear();
-  const plan::Plan plan = plan_raycluster(seen, {}).value();
+  const plan::Plan plan = plan_raycluster(seen, {});
   EXPECT_THAT(stages_of(plan), ElementsAre(Each(StartsWith("create Pod "))));
   const Json& conditions = plan.status->status["conditions"];
   EXPECT_EQ((*find_condition(conditions, plan::kChildrenReady))["reason"], kIngressConflict);
 }
 
 TEST(Ingress, IsWrittenAfterThePods) {
-  const plan::Plan plan = plan_raycluster(nothing_yet(Object(a_cluster_with_ingress())), {}).value();
+  const plan::Plan plan = plan_raycluster(nothing_yet(Object(a_cluster_with_ingress())), {});
   EXPECT_THAT(stages_of(plan), ElementsAre(Each(StartsWith("create Service ")), Each(StartsWith("create Pod ")),
                                            ElementsAre("create Ingress train-head-ingress")));
 }

@@ -5,7 +5,7 @@
 
 #include "api/types/json_text.h"
 #include "tests/support/error_matchers.h"
-#include "tests/unit/controllers/raycluster/fixtures.h"
+#include "tests/support/raycluster/fixtures.h"
 
 namespace tpuslice::raycluster {
 namespace {

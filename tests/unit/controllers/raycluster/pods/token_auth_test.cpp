@@ -10,7 +10,7 @@
 #include "controllers/raycluster/raycluster_plan.h"
 #include "controllers/raycluster/rules/raycluster_labels.h"
 #include "tests/support/plan_matchers.h"
-#include "tests/unit/controllers/raycluster/fixtures.h"
+#include "tests/support/raycluster/fixtures.h"
 
 namespace tpuslice::raycluster {
 namespace {
@@ -52,7 +52,7 @@ std::vector<std::string> auth_of(const Json& container) {
   return out;
 }
 
-plan::Plan token_plan(const RayClusterObserved& seen) { return plan_raycluster(seen, {}).value(); }
+plan::Plan token_plan(const RayClusterObserved& seen) { return plan_raycluster(seen, {}); }
 
 /// The creations of Secrets. Nothing else is written to one.
 std::vector<std::string> secrets_of(const plan::Plan& plan) { return writes_of(plan, "create Secret"); }

@@ -8,7 +8,7 @@
 #include "controllers/raycluster/redis_cleanup/job.h"
 #include "controllers/raycluster/rules/raycluster_labels.h"
 #include "tests/support/plan_matchers.h"
-#include "tests/unit/controllers/raycluster/fixtures.h"
+#include "tests/support/raycluster/fixtures.h"
 
 namespace tpuslice::raycluster {
 namespace {
@@ -53,7 +53,7 @@ class RedisCleanup : public testing::Test {
     seen.now += age;
     return seen;
   }
-  [[nodiscard]] Plan plan(const RayClusterObserved& seen) const { return plan_raycluster(seen, options_).value(); }
+  [[nodiscard]] Plan plan(const RayClusterObserved& seen) const { return plan_raycluster(seen, options_); }
   [[nodiscard]] Json job() const {
     const Object cluster(cluster_);
     Json json = build_redis_cleanup_job(RayClusterSpec::read(cluster), {}).value().json();

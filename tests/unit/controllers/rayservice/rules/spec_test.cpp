@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tests/unit/controllers/rayservice/world.h"
+#include "tests/support/rayservice/world.h"
 
 namespace tpuslice::rayservice {
 namespace {

@@ -1,0 +1,63 @@
+#include "controllers/leaderworkerset/groups/group_deletions.h"
+
+#include <utility>
+
+#include "api/base/earlier.h"
+#include "api/base/strings.h"
+#include "controllers/leaderworkerset/rules/leaderworkerset_labels.h"
+
+namespace tpuslice::leaderworkerset {
+namespace {
+
+/// The largest number of restarts in a row; nullopt for no limit.
+std::optional<int> max_restarts(const LeaderWorkerSetSpec& spec) {
+  const auto annotation = spec.annotations.find(kMaxRestarts);
+  return annotation == spec.annotations.end() ? std::nullopt : parse_count(annotation->second);
+}
+
+}  // namespace
+
+Restarts decide_restarts(const LeaderWorkerSetState& state, const Options& options) {
+  Restarts out;
+  if (state.leader_set == nullptr) return out;
+  const Timestamp now = state.seen.now;
+  const RestartRecords stored = read_restarts(state.leader_set->annotation(kRestarts));
+  RestartRecords records = stored;
+  const std::optional<int> limit = max_restarts(state.spec);
+  for (const Group& group : state.groups) {
+    if (!state.has_lasting_leader(group)) continue;
+    std::optional<GroupFailure> failure = failure_of(state.spec, group, options);
+    if (!failure) continue;
+    const RestartDecision decision = decide_restart(group, records, limit, now, options);
+    switch (decision.kind) {
+      case RestartDecision::Kind::kRestart:
+        records[group.index] = decision.record;
+        out.deletions[group.index] = {&group, std::move(failure)};
+        break;
+      case RestartDecision::Kind::kBackOff:
+        set_earlier(out.requeue_after, Duration(decision.due - now));
+        break;
+      case RestartDecision::Kind::kExhausted:
+        if (!decision.record.exhausted.empty()) records[group.index] = decision.record;
+        out.exhausted.push_back({&group, decision.record.count, std::move(failure->cause)});
+        break;
+    }
+  }
+  if (records != stored) out.records = format_restarts(records, state.leader_replicas(), now, options);
+  return out;
+}
+
+GroupDeletions decide_updates(const LeaderWorkerSetState& state) {
+  GroupDeletions out;
+  const StatefulSetView* const leader_set = state.leader_set;
+  const bool leader_set_observed = leader_set != nullptr && !state.history.leader_set_outdated &&
+                                   leader_set->observed_generation >= leader_set->generation;
+  if (!leader_set_observed) return out;
+  for (const Group& group : state.groups) {
+    if (!state.has_lasting_leader(group) || group.index < state.partition()) continue;
+    if (group.revision_key() != state.history.desired) out[group.index] = {&group};
+  }
+  return out;
+}
+
+}  // namespace tpuslice::leaderworkerset
