@@ -263,7 +263,7 @@ std::vector<std::string> SubmissionRecord::answer(World& world) {
   // A restarted operator has no answers.
   if (world.observed().answers.last("job") == nullptr) unknown_.clear();
   (void)world.take_requests();
-  world.answer();
+  world.advance();
   const plan::WorkloadAnswers answers = world.observed().answers;
   std::vector<std::string> out;
   bool asked = false;

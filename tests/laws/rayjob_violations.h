@@ -26,7 +26,7 @@ class SubmissionRecord {
  public:
   /// One sentence for a submitter that the plan creates again although the outcome of the one before is unknown.
   [[nodiscard]] std::vector<std::string> check(const World& world, const plan::Plan& plan) const;
-  /// World::answer(); one sentence for each submission whose outcome could be that of an earlier one.
+  /// World::advance(); one sentence for each submission whose outcome could be that of an earlier one.
   [[nodiscard]] std::vector<std::string> answer(World& world);
 
  private:
