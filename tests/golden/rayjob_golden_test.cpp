@@ -32,8 +32,8 @@ FakeRay::Fault fault(const std::string& name) {
 const std::map<std::string, Step>& all_steps() {
   static const std::map<std::string, Step> kSteps{
       // Of the operator.
-      {"run", [](World& world, const Json&) { world.settle(); }},     // Plans and answers until nothing changes.
-      {"plan", [](World& world, const Json&) { world.step(); }},      // One plan, carried out.
+      {"run", [](World& world, const Json&) { world.settle(); }},      // Plans and answers until nothing changes.
+      {"plan", [](World& world, const Json&) { world.step(); }},       // One plan, carried out.
       {"answer", [](World& world, const Json&) { world.advance(); }},  // The dashboard answers what was asked.
       {"failure", [](World& world,
                      const Json& value) { world.fail(string_at(value, {"reason"}), string_at(value, {"message"})); }},

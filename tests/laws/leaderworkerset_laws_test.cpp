@@ -27,9 +27,7 @@ class LeaderWorkerSetLaws : public laws::Laws<LeaderWorkerSetGenerator, 320, 8'0
 
 Plan plan_of(const LeaderWorkerSetObserved& seen) {
   ++LeaderWorkerSetLaws::seen();
-  Result<Plan> plan = plan_leaderworkerset(seen);
-  TPUSLICE_CHECK_MSG(plan.ok(), plan.ok() ? "" : plan.error().message());
-  return *std::move(plan);
+  return plan_leaderworkerset(seen).value();
 }
 
 /// Runs until the plan is empty; returns violated invariants.
@@ -42,7 +40,7 @@ std::vector<std::string> run_until_stable(World& world) {
       return broken;
     }
     const bool stable = plan.empty() && !plan.requeue_after;
-    world.apply(plan);
+    world.carry_out(plan);
     const World::Objects pods = world.pods();
     world.advance();
     // Only time can change the next plan.
@@ -58,7 +56,7 @@ World random_history(LeaderWorkerSetGenerator& generator) {
   World world = generator.world();
   const int rounds = generator.below(12);
   for (int round = 0; round < rounds; ++round) {
-    world.apply(plan_of(world.observed()));
+    world.carry_out(plan_of(world.observed()));
     if (generator.chance(30)) {
       world.advance();
     } else {
@@ -144,7 +142,7 @@ TEST_F(LeaderWorkerSetLaws, NoPlanViolatesAnInvariant) {
           stage.actions.resize(static_cast<std::size_t>(generator.below(static_cast<int>(stage.actions.size()) + 1)));
       }
       if (!complete) plan.status.reset();
-      world.apply(plan);
+      world.carry_out(plan);
       if (generator.chance(25)) generator.edit(world);
       if (generator.chance(25)) generator.inject_fault(world);
       if (generator.chance(80)) generator.step(world);
@@ -158,11 +156,7 @@ TEST_F(LeaderWorkerSetLaws, ACrashAfterAnyActionDoesNotChangeTheFinalState) {
     World whole = random_history(generator);
     World cut = whole;
     const Plan plan = plan_of(cut.observed());
-    for (const plan::Stage& stage : plan.stages) {
-      const int done = generator.below(static_cast<int>(stage.actions.size()) + 1);
-      for (int i = 0; i < done; ++i) cut.apply(stage.actions[static_cast<std::size_t>(i)]);
-      if (done < static_cast<int>(stage.actions.size())) break;
-    }
+    cut.carry_out(plan, laws::cut(plan, generator));
     ASSERT_THAT(run_until_stable(cut), IsEmpty());
     ASSERT_THAT(run_until_stable(whole), IsEmpty());
     const Json difference = Json::diff(final_state(whole), final_state(cut));

@@ -65,9 +65,9 @@ class PlanWorld {
   bool carry_out(const Plan& plan, std::size_t limit = SIZE_MAX);
   /// Carries out plan(); returns it.
   Plan step();
-  /// step() and advance() until a plan writes nothing, advance() changes no object, and the next plan writes nothing and
-  /// has the same requests. What is due later is not waited for. Returns the number of plans; one more than `limit` if
-  /// they are not enough, and the test fails.
+  /// step() and advance() until a plan writes nothing, advance() changes no object, and the next plan writes nothing
+  /// and has the same requests. What is due later is not waited for. Returns the number of plans; one more than `limit`
+  /// if they are not enough, and the test fails.
   int settle(int limit = 40);
   /// Time passes, and nothing else happens.
   void pass(Duration time) { now_ += time; }
