@@ -7,6 +7,7 @@
 
 #include "tests/example_kind/fleet_world.h"
 #include "tests/laws/laws.h"
+#include "tests/laws/refusals.h"
 
 namespace tpuslice::example {
 namespace {
@@ -204,6 +205,18 @@ TEST_F(FleetLaws, ACrashAfterAnyActionChangesNothingInTheEnd) {
     EXPECT_EQ(summary_of(cut), summary_of(whole));
     EXPECT_THAT(differences(cut), IsEmpty());
   });
+}
+
+TEST_F(FleetLaws, RefusedWritesHoldBackNoOthersAndAreMadeInTheEnd) {
+  int refused = 0;
+  for_many_worlds([&](Generator& generator) {
+    FleetWorld world = generator.world();
+    refused += laws::reconcile_refused<FleetWorld>(world, generator.dice(), {.violations = wrong_writes});
+    settle(world);
+    EXPECT_THAT(differences(world), IsEmpty());
+    EXPECT_THAT(duplicate_hosts(world), IsEmpty());
+  });
+  EXPECT_GT(refused, kWorlds / 2);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "tests/laws/jobset_generator.h"
 #include "tests/laws/jobset_violations.h"
 #include "tests/laws/laws.h"
+#include "tests/laws/refusals.h"
 
 namespace tpuslice::jobset {
 namespace {
@@ -139,6 +140,18 @@ TEST_F(JobSetLaws, ACrashAfterAnyActionDoesNotChangeTheResult) {
     ASSERT_THAT(settle(whole), IsEmpty());
     ASSERT_EQ(summary_of(cut), summary_of(whole));
   });
+}
+
+TEST_F(JobSetLaws, RefusedWritesHoldBackNoOthersAndAreMadeInTheEnd) {
+  int refused = 0;
+  for_many_worlds([&](JobSetGenerator& generator) {
+    World world = generator.world();
+    const auto check = [](const World& each, const Plan& plan) { return violations(each.observed(), plan); };
+    const auto advance = [&](World& each) { generator.advance(each); };
+    refused += laws::reconcile_refused<World>(world, generator, {.violations = check, .advance = advance});
+    ASSERT_THAT(settle(world), IsEmpty());
+  });
+  EXPECT_GT(refused, kWorlds / 4);
 }
 
 TEST_F(JobSetLaws, AFailedStatusWriteDoesNotChangeThePlan) {

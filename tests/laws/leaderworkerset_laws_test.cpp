@@ -14,6 +14,7 @@
 #include "tests/laws/laws.h"
 #include "tests/laws/leaderworkerset_generator.h"
 #include "tests/laws/leaderworkerset_violations.h"
+#include "tests/laws/refusals.h"
 
 namespace tpuslice::leaderworkerset {
 namespace {
@@ -162,6 +163,24 @@ TEST_F(LeaderWorkerSetLaws, ACrashAfterAnyActionDoesNotChangeTheFinalState) {
     const Json difference = Json::diff(final_state(whole), final_state(cut));
     ASSERT_TRUE(difference.empty()) << difference.dump(1) << "\n" << plan.reason << "\n" << whole.describe();
   });
+}
+
+TEST_F(LeaderWorkerSetLaws, RefusedWritesHoldBackNoOthersAndAreMadeInTheEnd) {
+  int refused = 0;
+  for_many_worlds([&](LeaderWorkerSetGenerator& generator) {
+    World world = random_history(generator);
+    const auto check = [](const World& each, const Plan& plan) { return plan_violations(each.observed(), plan); };
+    // A refused rollout is held back with its revisions, and with the worker sets that refer to a missing one.
+    const auto may_wait = [](const plan::Action& action) {
+      const bool creates = action.kind == plan::ActionKind::kCreate;
+      return action.type == kControllerRevisions || (creates && action.type == kStatefulSets);
+    };
+    refused += laws::reconcile_refused<World>(
+        world, generator,
+        {.violations = check, .advance = [&](World& each) { generator.step(each); }, .may_wait = may_wait});
+    ASSERT_THAT(run_until_stable(world), IsEmpty());
+  });
+  EXPECT_GT(refused, kWorlds / 2);
 }
 
 TEST_F(LeaderWorkerSetLaws, AFailedStatusWriteDoesNotChangeThePlan) {

@@ -15,6 +15,7 @@
 #include "controllers/raycluster/upgrade.h"
 #include "tests/laws/laws.h"
 #include "tests/laws/raycluster_generator.h"
+#include "tests/laws/refusals.h"
 #include "tests/unit/controllers/raycluster/fixtures.h"
 #include "tpu/labels.h"
 
@@ -211,6 +212,18 @@ TEST_F(RayClusterLaws, ACrashAfterAnyActionChangesNothingInTheEnd) {
     EXPECT_THAT(cut.violations(), IsEmpty());
     EXPECT_THAT(differences(cut), IsEmpty());
   });
+}
+
+TEST_F(RayClusterLaws, RefusedWritesHoldBackNoOthersAndAreMadeInTheEnd) {
+  int refused = 0;
+  for_many_worlds([&](Generator& generator) {
+    World world = generator.world();
+    refused += laws::reconcile_refused<World>(world, generator, {.violations = wrong_writes});
+    settle(world);
+    EXPECT_THAT(differences(world), IsEmpty());
+    EXPECT_THAT(world.violations(), IsEmpty());
+  });
+  EXPECT_GT(refused, kWorlds);
 }
 
 std::vector<std::string> finalizers_of(const World& world) {

@@ -17,6 +17,7 @@
 #include "tests/laws/laws.h"
 #include "tests/laws/rayjob_generator.h"
 #include "tests/laws/rayjob_violations.h"
+#include "tests/laws/refusals.h"
 #include "tests/support/plan_matchers.h"
 
 namespace tpuslice::rayjob {
@@ -307,6 +308,24 @@ TEST_F(RayJobLaws, ACrashAfterAnyActionChangesNothingInTheEnd) {
     ASSERT_THAT(settle(whole, end, submissions), IsEmpty());
     EXPECT_EQ(summary_of(cut), summary_of(whole));
   });
+}
+
+TEST_F(RayJobLaws, RefusedWritesHoldBackNoOthersAndAreMadeInTheEnd) {
+  int refused = 0;
+  for_many_worlds([&](Generator& generator) {
+    World world = generator.world();
+    world.restart_operator();
+    SubmissionRecord submissions;
+    const auto advance = [&](World& each) {
+      EXPECT_THAT(submissions.answer(each), IsEmpty());
+      generator.advance(each);
+    };
+    refused += laws::reconcile_refused<World>(world, generator, {.violations = violations, .advance = advance});
+    if (world.gone()) return;
+    generator.heal(world);
+    ASSERT_THAT(settle(world), IsEmpty()) << world.job().dump(1);
+  });
+  EXPECT_GT(refused, kWorlds / 4);
 }
 
 TEST_F(RayJobLaws, ADeletedRayJobIsReleasedOnceItsRayJobIsStopped) {

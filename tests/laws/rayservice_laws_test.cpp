@@ -16,6 +16,7 @@
 #include "controllers/rayservice/suspension.h"
 #include "tests/laws/laws.h"
 #include "tests/laws/rayservice_generator.h"
+#include "tests/laws/refusals.h"
 
 namespace tpuslice::rayservice {
 namespace {
@@ -191,6 +192,18 @@ TEST_F(RayServiceLaws, ACrashAfterAnyActionChangesNothingInTheEnd) {
     EXPECT_THAT(differences(cut), IsEmpty());
     EXPECT_EQ(cut.active(), whole.active());
   });
+}
+
+TEST_F(RayServiceLaws, RefusedWritesHoldBackNoOthersAndAreMadeInTheEnd) {
+  int refused = 0;
+  for_many_worlds([&](Generator& generator) {
+    World world = generator.world();
+    refused += laws::reconcile_refused<World>(world, generator, {.violations = wrong_writes});
+    generator.heal(world);
+    ASSERT_LE(settle(world), kMaxRounds) << plan_of(world).reason;
+    EXPECT_THAT(differences(world), IsEmpty());
+  });
+  EXPECT_GT(refused, kWorlds / 2);
 }
 
 TEST_F(RayServiceLaws, ADeletedServiceIsReleasedWhateverIsCut) {

@@ -85,6 +85,7 @@ class PlanWorld {
   [[nodiscard]] const Objects& objects(const ResourceType& type) const { return of_kind(type.kind); }
   [[nodiscard]] const Objects& of_kind(std::string_view kind) const;
   [[nodiscard]] const std::optional<Failure>& last_failure() const { return last_failure_; }
+  void set_failure(std::optional<Failure> failure) { last_failure_ = std::move(failure); }
   /// Writes that were tried.
   [[nodiscard]] std::size_t writes() const { return writes_; }
 
