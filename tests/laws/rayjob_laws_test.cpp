@@ -71,21 +71,6 @@ std::vector<std::string> settle(World& world, const std::string& end = "SUCCEEDE
   return {fmt::format("does not rest: {} {}", world.state(), plan_of(world).reason)};
 }
 
-/// For comparing two worlds at rest.
-Json summary_of(const World& world) {
-  Json out = {{"state", world.state()},
-              {"gone", world.gone()},
-              {"cluster", !world.cluster().is_null()},
-              {"submitter", !world.submitter().is_null()},
-              {"service", !world.service().is_null()}};
-  Json status = world.status();
-  for (const char* member : {"succeeded", "failed"}) out[member] = status[member];
-  for (const Json& condition : status["conditions"]) {
-    out["conditions"][string_at(condition, {"type"})] = condition["status"];
-  }
-  return out;
-}
-
 /// No attempt, or one that has nothing of Ray yet.
 bool has_no_ray_job(const World& world) {
   const std::string deployment = world.status("jobDeploymentStatus");
@@ -325,7 +310,7 @@ TEST_F(RayJobLaws, RefusedWritesHoldBackNoOthersAndAreMadeInTheEnd) {
     generator.heal(world);
     ASSERT_THAT(settle(world), IsEmpty()) << world.job().dump(1);
   });
-  EXPECT_GT(refused, kWorlds / 4);
+  EXPECT_GT(refused, kWorlds / 10);
 }
 
 TEST_F(RayJobLaws, ADeletedRayJobIsReleasedOnceItsRayJobIsStopped) {

@@ -2,6 +2,7 @@
 // that depend on it, later plans make it again, and nothing is lost.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <map>
 #include <optional>
@@ -49,8 +50,10 @@ struct RefusedWrites {
   std::function<std::vector<std::string>(World&, const plan::Plan&)> violations;
   /// What happens after each plan.
   std::function<void(World&)> advance = [](World& world) { world.advance(); };
-  /// Whether a write may wait for one that was refused with another Action::failure_reason.
-  std::function<bool(const plan::Action&)> may_wait = [](const plan::Action&) { return false; };
+  /// Whether a write of the plan that makes `all` may wait for one that was refused with another
+  /// Action::failure_reason.
+  std::function<bool(const plan::Action&, const std::vector<plan::Action>& all)> may_wait =
+      [](const plan::Action&, const std::vector<plan::Action>&) { return false; };
 };
 
 /// Writes that the plan for `world` lacks because of `failure` alone: those with another failure_reason, and, after
@@ -70,8 +73,9 @@ template <typename World>
       out.push_back(fmt::format("{}: no plan to {}", when, plan::write_of(action)));
     }
   };
-  compare("after " + failure.reason,
-          [&](const plan::Action& action) { return action.failure_reason == failure.reason || kind.may_wait(action); });
+  compare("after " + failure.reason, [&](const plan::Action& action) {
+    return action.failure_reason == failure.reason || kind.may_wait(action, all);
+  });
   failure.time -= plan::kRefusalRetry;
   compare("some time after " + failure.reason, [](const plan::Action&) { return false; });
   return out;
