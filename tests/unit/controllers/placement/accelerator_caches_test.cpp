@@ -9,10 +9,10 @@
 
 #include "tests/support/chips.h"
 #include "tests/support/plan_matchers.h"
-#include "tests/unit/controllers/slice/slices.h"
+#include "tests/unit/controllers/placement/scenes.h"
 #include "tpu/labels.h"
 
-namespace tpuslice::slice {
+namespace tpuslice::placement {
 namespace {
 
 using namespace std::chrono_literals;
@@ -355,4 +355,4 @@ TEST_P(RandomChanges, GiveThePlanOfAFirstReading) {
 INSTANTIATE_TEST_SUITE_P(Seeds, RandomChanges, ::testing::Range(1U, 21U));
 
 }  // namespace
-}  // namespace tpuslice::slice
+}  // namespace tpuslice::placement

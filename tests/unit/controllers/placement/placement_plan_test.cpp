@@ -8,10 +8,10 @@
 #include "controllers/placement/placement_render.h"
 #include "controllers/slice/slice_state.h"
 #include "tests/support/plan_matchers.h"
-#include "tests/unit/controllers/slice/slices.h"
+#include "tests/unit/controllers/placement/scenes.h"
 #include "tpu/labels.h"
 
-namespace tpuslice::slice {
+namespace tpuslice::placement {
 namespace {
 
 using namespace std::chrono_literals;
@@ -385,4 +385,4 @@ TEST(PlacementPlan, ReportsTheNumberOfWaitingSlicesEvenIfZero) {
 }
 
 }  // namespace
-}  // namespace tpuslice::slice
+}  // namespace tpuslice::placement

@@ -8,10 +8,10 @@
 #include "controllers/slice/slice_plan.h"
 #include "controllers/slice/slice_state.h"
 #include "tests/support/chips.h"
-#include "tests/unit/controllers/slice/slices.h"
+#include "tests/unit/controllers/placement/scenes.h"
 #include "tpu/labels.h"
 
-namespace tpuslice::slice {
+namespace tpuslice::placement {
 namespace {
 
 using namespace std::chrono_literals;
@@ -85,4 +85,4 @@ TEST(RareCases, NodeWithoutTransitionTimeIsLostAtOnce) {
 }
 
 }  // namespace
-}  // namespace tpuslice::slice
+}  // namespace tpuslice::placement

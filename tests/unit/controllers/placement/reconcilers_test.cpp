@@ -6,10 +6,10 @@
 
 #include "tests/support/chips.h"
 #include "tests/support/plan_matchers.h"
-#include "tests/unit/controllers/slice/slices.h"
+#include "tests/unit/controllers/placement/scenes.h"
 #include "tpu/labels.h"
 
-namespace tpuslice::slice {
+namespace tpuslice::placement {
 namespace {
 
 using namespace std::chrono_literals;
@@ -413,4 +413,4 @@ TEST_F(SliceReconciling, MapsANodeToTheSlicesOnIt) {
 }
 
 }  // namespace
-}  // namespace tpuslice::slice
+}  // namespace tpuslice::placement

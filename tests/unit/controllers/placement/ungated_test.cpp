@@ -8,10 +8,10 @@
 #include "controllers/placement/placement_plan.h"
 #include "controllers/slice/slice_plan.h"
 #include "tests/support/plan_matchers.h"
-#include "tests/unit/controllers/slice/slices.h"
+#include "tests/unit/controllers/placement/scenes.h"
 #include "tpu/labels.h"
 
-namespace tpuslice::slice {
+namespace tpuslice::placement {
 namespace {
 
 using namespace std::chrono_literals;
@@ -186,4 +186,4 @@ TEST(PreemptedSlice, IsDifferentFromOneThatIsDeleted) {
 }
 
 }  // namespace
-}  // namespace tpuslice::slice
+}  // namespace tpuslice::placement

@@ -11,7 +11,7 @@
 #include "tests/unit/controllers/placement/decisions.h"
 #include "tpu/labels.h"
 
-namespace tpuslice::slice {
+namespace tpuslice::placement {
 namespace {
 
 using namespace std::chrono_literals;
@@ -247,4 +247,4 @@ TEST(PlacedOnChosenNodes, SaysWhichFieldKeepsALaterHostOutOfTheDomain) {
 }
 
 }  // namespace
-}  // namespace tpuslice::slice
+}  // namespace tpuslice::placement

@@ -11,10 +11,10 @@
 #include "controllers/slice/slice_plan.h"
 #include "tests/support/plan_matchers.h"
 #include "tests/unit/controllers/placement/decisions.h"
-#include "tests/unit/controllers/slice/slices.h"
+#include "tests/unit/controllers/placement/scenes.h"
 #include "tpu/labels.h"
 
-namespace tpuslice::slice {
+namespace tpuslice::placement {
 namespace {
 
 using namespace std::chrono_literals;
@@ -317,4 +317,4 @@ TEST(TornDownSlice, DeletesTheOtherPodsIfOneCannotBeDeleted) {
 }
 
 }  // namespace
-}  // namespace tpuslice::slice
+}  // namespace tpuslice::placement
