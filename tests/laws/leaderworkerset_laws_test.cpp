@@ -6,7 +6,6 @@
 
 #include <fmt/format.h>
 
-#include "api/base/check.h"
 #include "api/types/conditions.h"
 #include "controllers/leaderworkerset/leaderworkerset_plan.h"
 #include "controllers/leaderworkerset/rules/leaderworkerset_labels.h"

@@ -5,7 +5,6 @@
 
 #include <fmt/format.h>
 
-#include "api/base/check.h"
 #include "api/types/conditions.h"
 #include "api/types/patch.h"
 #include "controllers/ray/dashboard.h"
