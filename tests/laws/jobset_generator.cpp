@@ -213,7 +213,7 @@ World JobSetGenerator::world() {
   const bool valid = string_at(out.jobset().json(), {"spec", "replicatedJobs", "0", "name"}) != "Not_A_Name";
   if (valid && chance(85)) add_jobs(out);
   add_resources(out);
-  if (chance(5)) out.last_failure(chance(50) ? "JobCreationFailed" : "FailedUpdateStatus", "the server refused it");
+  if (chance(5)) out.fail(chance(50) ? "JobCreationFailed" : "FailedUpdateStatus", "the server refused it");
   return out;
 }
 

@@ -86,6 +86,9 @@ class PlanWorld {
   [[nodiscard]] const Objects& of_kind(std::string_view kind) const;
   [[nodiscard]] const std::optional<Failure>& last_failure() const { return last_failure_; }
   void set_failure(std::optional<Failure> failure) { last_failure_ = std::move(failure); }
+  void fail(std::string_view reason, std::string message, Timestamp time = {}) {
+    last_failure_ = Failure{std::string(reason), std::move(message), time};
+  }
   /// Writes that were tried.
   [[nodiscard]] std::size_t writes() const { return writes_; }
 

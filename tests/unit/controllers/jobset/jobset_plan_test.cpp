@@ -337,7 +337,7 @@ TEST(JobSetPlan, DoesNotValidateAFinishedJobSet) {
 
 TEST(JobSetPlan, ReportsTheLastFailure) {
   World world = settled(of_two_slices());
-  world.without_job("train-workers-1").last_failure("JobCreationFailed", "quota exceeded");
+  world.without_job("train-workers-1").fail("JobCreationFailed", "quota exceeded");
   const Plan out = world.plan();
   EXPECT_EQ(condition(out.status->status["conditions"], kJobsStarted), "False JobCreationFailed: quota exceeded");
   EXPECT_THAT(stages_of(out), ElementsAre(ElementsAre("create Job train-workers-1")));

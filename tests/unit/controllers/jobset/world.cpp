@@ -115,11 +115,6 @@ World& World::set(const std::string& pointer, Json value) {
   return *this;
 }
 
-World& World::last_failure(std::string reason, std::string message) {
-  last_failure_ = plan::Failure{std::move(reason), std::move(message)};
-  return *this;
-}
-
 void World::prepare(const ResourceType& type, Json& created) {
   if (type == kJobs) created = with_defaults(std::move(created));
 }

@@ -43,7 +43,6 @@ class World final : public plan::PlanWorld {
   World& with_claim(Json claim);
   /// Sets a member of the JobSet, by JSON pointer.
   World& set(const std::string& pointer, Json value);
-  World& last_failure(std::string reason, std::string message);
 
   /// A second passes. Terminating Jobs are removed; suspended ones get their condition, all others become ready.
   void advance() override;

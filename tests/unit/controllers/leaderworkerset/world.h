@@ -38,9 +38,6 @@ class World final : public plan::PlanWorld {
   /// The kubelet starts a container again.
   void restart_container(const std::string& pod);
   void terminate_pod(const std::string& pod);
-  void fail(std::string_view reason, std::string message, Timestamp time = {}) {
-    last_failure_ = plan::Failure{std::string(reason), std::move(message), time};
-  }
 
   [[nodiscard]] LeaderWorkerSetSpec spec() const { return LeaderWorkerSetSpec::read(object()); }
   [[nodiscard]] Json& set() { return object().mutable_json(); }

@@ -86,9 +86,6 @@ class World final : public plan::PlanWorld {
   void delete_job();
   /// A new operator has no answers.
   void restart_operator();
-  void fail(std::string reason, std::string message, Timestamp time = {}) {
-    last_failure_ = plan::Failure{std::move(reason), std::move(message), time};
-  }
 
   [[nodiscard]] const Json& job() const { return object().json(); }
   [[nodiscard]] Json status() const;
