@@ -16,6 +16,8 @@ namespace tpuslice::placement {
 namespace {
 
 using namespace std::chrono_literals;
+using slice::Indexes;
+using slice::kMissingPodsTimeout;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;

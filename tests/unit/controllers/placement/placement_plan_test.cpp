@@ -17,6 +17,7 @@ namespace {
 using namespace std::chrono_literals;
 using plan::Measurement;
 using plan::Plan;
+using slice::kMissingPodsTimeout;
 using ::testing::ElementsAre;
 using ::testing::Field;
 using ::testing::IsEmpty;

@@ -41,12 +41,12 @@ class Refusals {
     return send(now);
   }
   std::vector<std::string> plan_one(const SliceBuilder& slice, Duration now) {
-    SliceObserved seen{slice.key(), {}, {}, after(now)};
+    slice::SliceObserved seen{slice.key(), {}, {}, after(now)};
     for (const PodPtr& pod : scene_.pods) {
       if (in_slice(*pod) && slice_key(*pod) == slice.key()) seen.pods.push_back(pod);
     }
     seen.failed_writes = std::make_shared<const plan::FailedWrites>(writes_);
-    plan_ = plan_slice(seen, {});
+    plan_ = slice::plan_slice(seen, {});
     return send(now);
   }
   void refuse(const std::string& pod, const Error& error = kDenied) { errors_.insert_or_assign(pod, error); }
@@ -311,7 +311,7 @@ TEST(HalfPlacedSlice, IsNotTornDownWithoutARefusal) {
 
 TEST(TornDownSlice, DeletesTheOtherPodsIfOneCannotBeDeleted) {
   const SliceBuilder slice = a_slice("train").hosts(3).runs_in("pool-a").fails(0);
-  const plan::Plan plan = plan_slice({slice.key(), slice.pods(), {}, after(1min)}, {});
+  const plan::Plan plan = slice::plan_slice({slice.key(), slice.pods(), {}, after(1min)}, {});
   ASSERT_THAT(plan.stages, SizeIs(2));
   EXPECT_TRUE(plan.stages[1].independent);
 }

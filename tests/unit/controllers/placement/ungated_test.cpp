@@ -15,6 +15,8 @@ namespace tpuslice::placement {
 namespace {
 
 using namespace std::chrono_literals;
+using slice::plan_slice;
+using slice::SliceObserved;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
