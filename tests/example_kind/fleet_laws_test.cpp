@@ -7,6 +7,7 @@
 
 #include "tests/example_kind/fleet_world.h"
 #include "tests/laws/laws.h"
+#include "tests/laws/refusals.h"
 
 namespace tpuslice::example {
 namespace {
@@ -29,9 +30,7 @@ class Generator {
     FleetWorld world({.ships = dice_.below(4), .topology = kTopologies[static_cast<std::size_t>(dice_.below(4))]});
     for (int round = dice_.below(4); round > 0; --round) {
       const Plan plan = world.plan();
-      const std::size_t actions = actions_of(plan).size();
-      world.carry_out(
-          plan, dice_.chance(60) ? SIZE_MAX : static_cast<std::size_t>(dice_.below(static_cast<int>(actions) + 1)));
+      world.carry_out(plan, dice_.chance(60) ? SIZE_MAX : laws::cut(plan, dice_));
       if (dice_.chance(70)) world.advance();
       if (dice_.chance(30)) disturb(world);
     }
@@ -145,11 +144,7 @@ std::vector<std::string> duplicate_hosts(const FleetWorld& world) {
   return out;
 }
 
-int settle_counted(FleetWorld& world) {
-  const int rounds = world.settle(kMaxRounds);
-  FleetLaws::seen() += rounds;
-  return rounds;
-}
+void settle(FleetWorld& world) { FleetLaws::seen() += world.settle(kMaxRounds); }
 
 TEST_F(FleetLaws, EqualObservationsHaveEqualPlans) {
   for_many_worlds([](Generator& generator) {
@@ -169,7 +164,7 @@ TEST_F(FleetLaws, EqualObservationsHaveEqualPlans) {
 TEST_F(FleetLaws, EveryWorldSettlesAndThenNothingIsWritten) {
   for_many_worlds([](Generator& generator) {
     FleetWorld world = generator.world();
-    ASSERT_LE(settle_counted(world), kMaxRounds) << world.plan().reason;
+    settle(world);
     EXPECT_THAT(differences(world), IsEmpty());
     const std::size_t writes = world.writes();
     for (int round = 0; round < 3; ++round) {
@@ -188,15 +183,12 @@ TEST_F(FleetLaws, NoPlanLeavesAPartOfAShipOrTwoPodsForOneHost) {
     for (int round = 0; round < 8; ++round) {
       const Plan plan = counted_plan(world.observed());
       ASSERT_THAT(wrong_writes(world, plan), IsEmpty()) << plan.reason;
-      std::vector<Action> actions = actions_of(plan);
-      generator.dice().shuffle(actions);
-      actions.resize(static_cast<std::size_t>(generator.dice().below(static_cast<int>(actions.size()) + 1)));
-      for (const Action& action : actions) (void)world.apply(action);
+      world.carry_out(laws::shuffled(plan, generator.dice()), laws::cut(plan, generator.dice()));
       if (generator.dice().chance(20)) generator.disturb(world);
       if (generator.dice().chance(60)) world.advance();
       ASSERT_THAT(duplicate_hosts(world), IsEmpty());
     }
-    ASSERT_LE(settle_counted(world), kMaxRounds) << world.plan().reason;
+    settle(world);
     EXPECT_THAT(differences(world), IsEmpty());
   });
 }
@@ -206,14 +198,25 @@ TEST_F(FleetLaws, ACrashAfterAnyActionChangesNothingInTheEnd) {
     FleetWorld whole = generator.world();
     FleetWorld cut = whole;
     const Plan plan = counted_plan(whole.observed());
-    const std::size_t actions = actions_of(plan).size();
     whole.carry_out(plan);
-    cut.carry_out(plan, static_cast<std::size_t>(generator.dice().below(static_cast<int>(actions) + 1)));
-    ASSERT_LE(settle_counted(cut), kMaxRounds) << cut.plan().reason;
-    ASSERT_LE(settle_counted(whole), kMaxRounds) << whole.plan().reason;
+    cut.carry_out(plan, laws::cut(plan, generator.dice()));
+    settle(cut);
+    settle(whole);
     EXPECT_EQ(summary_of(cut), summary_of(whole));
     EXPECT_THAT(differences(cut), IsEmpty());
   });
+}
+
+TEST_F(FleetLaws, RefusedWritesHoldBackNoOthersAndAreMadeInTheEnd) {
+  int refused = 0;
+  for_many_worlds([&](Generator& generator) {
+    FleetWorld world = generator.world();
+    refused += laws::reconcile_refused<FleetWorld>(world, generator.dice(), {.violations = wrong_writes});
+    settle(world);
+    EXPECT_THAT(differences(world), IsEmpty());
+    EXPECT_THAT(duplicate_hosts(world), IsEmpty());
+  });
+  EXPECT_GT(refused, kWorlds / 10);
 }
 
 }  // namespace

@@ -61,26 +61,10 @@ class FleetWorld final : public plan::PlanWorld {
     return seen;
   }
 
-  /// The plan of observed().
-  [[nodiscard]] plan::Plan plan() const { return plan_of(observed()); }
-  /// Carries out the plan; returns it.
-  plan::Plan step() {
-    plan::Plan out = plan();
-    carry_out(out);
-    return out;
-  }
-  /// step() and advance() until nothing changes; the number of plans, or one more than `limit`.
-  int settle(int limit = 12) {
-    for (int round = 1; round <= limit; ++round) {
-      const bool empty = step().empty();
-      const Objects before = pods();
-      advance();
-      if (empty && before == pods() && plan().empty()) return round;
-    }
-    return limit + 1;
-  }
-  /// Terminating pods are deleted; the pods of complete ships lose their gate and run.
-  void advance() {
+  [[nodiscard]] plan::Plan plan() const override { return plan_of(observed()); }
+  /// Ten seconds pass. Terminating pods are deleted; the pods of complete ships lose their gate and run.
+  void advance() override {
+    now_ += std::chrono::seconds(10);
     std::erase_if(pods(), [](const auto& pod) { return pod.second["metadata"].contains("deletionTimestamp"); });
     const FleetObserved seen = observed();
     const FleetState state(seen);

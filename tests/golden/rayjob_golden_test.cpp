@@ -32,9 +32,9 @@ FakeRay::Fault fault(const std::string& name) {
 const std::map<std::string, Step>& all_steps() {
   static const std::map<std::string, Step> kSteps{
       // Of the operator.
-      {"run", [](World& world, const Json&) { world.settle(); }},     // Plans and answers until nothing changes.
-      {"plan", [](World& world, const Json&) { world.step(); }},      // One plan, carried out.
-      {"answer", [](World& world, const Json&) { world.answer(); }},  // The dashboard answers what was asked.
+      {"run", [](World& world, const Json&) { world.settle(); }},      // Plans and answers until nothing changes.
+      {"plan", [](World& world, const Json&) { world.step(); }},       // One plan, carried out.
+      {"answer", [](World& world, const Json&) { world.advance(); }},  // The dashboard answers what was asked.
       {"failure", [](World& world,
                      const Json& value) { world.fail(string_at(value, {"reason"}), string_at(value, {"message"})); }},
       // Of others.
@@ -60,7 +60,7 @@ const std::map<std::string, Step>& all_steps() {
       {"submitter", [](World& world, const Json& condition) { world.end_submitter(condition.get<std::string>()); }},
       {"patch spec", [](World& world, const Json& patch) { world.patch_spec(patch); }},
       {"delete", [](World& world, const Json&) { world.delete_job(); }},
-      {"seconds", [](World& world, const Json& time) { world.advance(std::chrono::seconds(time.get<int>())); }},
+      {"seconds", [](World& world, const Json& time) { world.pass(std::chrono::seconds(time.get<int>())); }},
   };
   return kSteps;
 }

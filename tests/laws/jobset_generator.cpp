@@ -208,11 +208,12 @@ void JobSetGenerator::add_resources(World& world) {
 
 World JobSetGenerator::world() {
   World out = random_jobset().world();
+  out.options = {.mutation = {.kinds = own_kinds(), .gate = true}};
   add_status(out);
   const bool valid = string_at(out.jobset().json(), {"spec", "replicatedJobs", "0", "name"}) != "Not_A_Name";
   if (valid && chance(85)) add_jobs(out);
   add_resources(out);
-  if (chance(5)) out.last_failure(chance(50) ? "JobCreationFailed" : "FailedUpdateStatus", "the server refused it");
+  if (chance(5)) out.fail(chance(50) ? "JobCreationFailed" : "FailedUpdateStatus", "the server refused it");
   return out;
 }
 
@@ -251,21 +252,6 @@ void JobSetGenerator::advance(World& world) {
   world.now() += std::chrono::seconds(below(20));
 }
 
-JobSetObserved seen_in(const World& world) {
-  JobSetObserved seen = world.observed();
-  std::erase_if(seen.jobs,
-                [&](const JobPtr& job) { return !job->controller || job->controller->uid != seen.jobset.uid(); });
-  return seen;
-}
-
-void perform(const plan::Action& action, World& world) {
-  if (action.kind == plan::ActionKind::kCreate && action.type == kJobs && world.jobs().contains(action.key.name)) {
-    world.last_failure(action.failure_reason, "already exists");
-    return;
-  }
-  world.apply(action);
-}
-
 void settle_children(World& world) {
   const std::string uid = world.jobset().uid();
   for (const std::string& name : names_in(world)) {
@@ -276,7 +262,6 @@ void settle_children(World& world) {
       world.job(name, bool_at(job, {"spec", "suspend"}) ? suspended : ready);
     }
   }
-  world.last_failure("", "");
   const auto service = world.observed().service;
   const bool ours = service != nullptr && service->controller && service->controller->uid == uid;
   if (service != nullptr && (!ours || service->deletion)) world.without_service();

@@ -33,10 +33,6 @@ class JobSetGenerator final : public laws::Dice {
   void distort(World& world, const std::string& job, int restarts);
 };
 
-/// The observation of the reconciler: only Jobs that the JobSet owns.
-[[nodiscard]] JobSetObserved seen_in(const World& world);
-/// Applies an action like an API server. Creating a Job that exists fails, and is the last failure of the next plan.
-void perform(const plan::Action& action, World& world);
 /// Progress without failures: terminating and unowned Jobs and services are removed; suspended Jobs get their
 /// condition, the others become ready. Time passes.
 void settle_children(World& world);

@@ -7,6 +7,7 @@
 #include "tests/laws/jobset_generator.h"
 #include "tests/laws/jobset_violations.h"
 #include "tests/laws/laws.h"
+#include "tests/laws/refusals.h"
 
 namespace tpuslice::jobset {
 namespace {
@@ -19,32 +20,30 @@ constexpr int kMaxRounds = 60;  // Enough for all allowed restarts.
 
 class JobSetLaws : public laws::Laws<JobSetGenerator, 320, 8'000> {};
 
-Plan plan_of(const JobSetObserved& seen) {
+Plan plan_of(const World& world) {
   ++JobSetLaws::seen();
-  static const Options kGated{.mutation = {.kinds = own_kinds(), .gate = true}};
-  return plan_jobset(seen, kGated);
+  return world.plan();
 }
 
-void apply(const Plan& plan, World& world) {
-  for (const Action& action : actions_of(plan)) perform(action, world);
-  if (plan.status) world.set("/status", plan.status->status);
+/// A write that fails has a reason, such as a Job of another owner, and is not one with a wrong precondition.
+void carry_out(const Plan& plan, World& world) {
+  EXPECT_TRUE(world.carry_out(plan) || world.last_failure()) << plan.reason;
 }
 
 /// Runs until the plan is empty; returns violations on the way and defects at the end.
 std::vector<std::string> settle(World& world) {
   for (int round = 0; round < kMaxRounds; ++round) {
-    const JobSetObserved seen = seen_in(world);
-    const Plan plan = plan_of(seen);
-    if (std::vector<std::string> broken = violations(seen, plan); !broken.empty()) return broken;
+    const Plan plan = plan_of(world);
+    if (std::vector<std::string> broken = violations(world.observed(), plan); !broken.empty()) return broken;
     const bool idle = plan.empty() && !plan.requeue_after;
-    apply(plan, world);
+    carry_out(plan, world);
     const auto before = world.jobs();
     settle_children(world);
     // Only time changes the plan.
     if (plan.empty() && plan.requeue_after) world.now() += *plan.requeue_after;
-    if (idle && before == world.jobs() && plan_of(seen_in(world)).empty()) return defects_at_rest(seen_in(world));
+    if (idle && before == world.jobs() && plan_of(world).empty()) return defects_at_rest(world.observed());
   }
-  return {"does not reach a fixpoint: " + plan_of(seen_in(world)).reason};
+  return {"does not reach a fixpoint: " + plan_of(world).reason};
 }
 
 /// For comparing two worlds at rest.
@@ -75,7 +74,7 @@ TEST_F(JobSetLaws, GeneratorCoversAllPhases) {
     suspended += scene.state.spec.suspended ? 1 : 0;
     failed += scene.state.children.failed.empty() ? 0 : 1;
     restarting += scene.state.children.previous.empty() ? 0 : 1;
-    for (const Action& action : actions_of(plan_of(seen_in(world)))) {
+    for (const Action& action : actions_of(plan_of(world))) {
       const bool as_seen = !action.preconditions.resource_version.empty();
       overlapping += as_seen && action.propagation == plan::Propagation::kBackground ? 1 : 0;
     }
@@ -88,12 +87,12 @@ TEST_F(JobSetLaws, EqualObservationsHaveEqualPlans) {
   for_many_worlds([](JobSetGenerator& generator) {
     World world = generator.world();
     for (int round = 0; round < 3; ++round) {
-      JobSetObserved again = seen_in(World(world));
+      JobSetObserved again = World(world).observed();
       again.jobset = Object(Json::parse(again.jobset.json().dump()));
       std::ranges::reverse(again.claims);
-      const Plan plan = plan_of(seen_in(world));
-      ASSERT_EQ(to_json(plan).dump(), to_json(plan_of(again)).dump());
-      apply(plan, world);
+      const Plan plan = plan_of(world);
+      ASSERT_EQ(to_json(plan).dump(), to_json(plan_jobset(again, world.options)).dump());
+      carry_out(plan, world);
       generator.advance(world);
     }
   });
@@ -104,7 +103,7 @@ TEST_F(JobSetLaws, EveryWorldReachesAFixpointAndIsNotWrittenAgain) {
     World world = generator.world();
     ASSERT_THAT(settle(world), IsEmpty());
     for (int round = 0; round < 3; ++round) {
-      const Plan plan = plan_of(seen_in(world));
+      const Plan plan = plan_of(world);
       ASSERT_TRUE(plan.empty()) << to_json(plan).dump(2);
       world.now() += std::chrono::seconds(1);
     }
@@ -115,15 +114,10 @@ TEST_F(JobSetLaws, NoPlanViolatesAnInvariant) {
   for_many_worlds([](JobSetGenerator& generator) {
     World world = generator.world();
     for (int round = 0; round < 10; ++round) {
-      const JobSetObserved seen = seen_in(world);
-      const Plan plan = plan_of(seen);
+      const JobSetObserved seen = world.observed();
+      const Plan plan = plan_of(world);
       ASSERT_THAT(violations(seen, plan), IsEmpty()) << plan.reason << "\n" << seen.jobset.json().dump(1);
-      std::vector<Action> actions = actions_of(plan);
-      generator.shuffle(actions);
-      const bool whole = generator.chance(70);
-      if (!whole) actions.resize(static_cast<std::size_t>(generator.below(static_cast<int>(actions.size()) + 1)));
-      for (const Action& action : actions) perform(action, world);
-      if (plan.status && whole) world.set("/status", plan.status->status);
+      world.carry_out(laws::shuffled(plan, generator), generator.chance(70) ? SIZE_MAX : laws::cut(plan, generator));
       if (generator.chance(20)) generator.edit(world);
       if (generator.chance(80)) generator.advance(world);
     }
@@ -136,24 +130,37 @@ TEST_F(JobSetLaws, ACrashAfterAnyActionDoesNotChangeTheResult) {
     World whole = generator.world();
     const int rounds = generator.below(3);
     for (int round = 0; round < rounds; ++round) {
-      apply(plan_of(seen_in(whole)), whole);
+      carry_out(plan_of(whole), whole);
       generator.advance(whole);
     }
     World cut = whole;
-    const std::vector<Action> actions = actions_of(plan_of(seen_in(cut)));
-    const int done = generator.below(static_cast<int>(actions.size()) + 1);
-    for (int i = 0; i < done; ++i) perform(actions[static_cast<std::size_t>(i)], cut);
+    const Plan plan = plan_of(cut);
+    cut.carry_out(plan, laws::cut(plan, generator));
     ASSERT_THAT(settle(cut), IsEmpty());
     ASSERT_THAT(settle(whole), IsEmpty());
     ASSERT_EQ(summary_of(cut), summary_of(whole));
   });
 }
 
+TEST_F(JobSetLaws, RefusedWritesHoldBackNoOthersAndAreMadeInTheEnd) {
+  int refused = 0;
+  for_many_worlds([&](JobSetGenerator& generator) {
+    World world = generator.world();
+    const auto check = [](const World& each, const Plan& plan) { return violations(each.observed(), plan); };
+    const auto advance = [&](World& each) { generator.advance(each); };
+    refused += laws::reconcile_refused<World>(world, generator, {.violations = check, .advance = advance});
+    ASSERT_THAT(settle(world), IsEmpty());
+  });
+  EXPECT_GT(refused, kWorlds / 10);
+}
+
 TEST_F(JobSetLaws, AFailedStatusWriteDoesNotChangeThePlan) {
   for_many_worlds([](JobSetGenerator& generator) {
     World world = generator.world();
-    const std::string plan = to_json(plan_of(seen_in(world.last_failure("", "")))).dump();
-    ASSERT_EQ(to_json(plan_of(seen_in(world.last_failure("FailedUpdateStatus", "it was lost")))).dump(), plan);
+    world.fail("", "");
+    const std::string plan = to_json(plan_of(world)).dump();
+    world.fail("FailedUpdateStatus", "it was lost");
+    ASSERT_EQ(to_json(plan_of(world)).dump(), plan);
   });
 }
 

@@ -38,6 +38,19 @@ class Dice {
   return out;
 }
 
+/// After how many writes of the plan the operator is stopped: any number of its actions, and before the status.
+[[nodiscard]] inline std::size_t cut(const plan::Plan& plan, Dice& dice) {
+  return static_cast<std::size_t>(dice.below(static_cast<int>(actions_of(plan).size()) + 1));
+}
+
+/// The plan with its actions in any order, as one stage in which none holds back another.
+[[nodiscard]] inline plan::Plan shuffled(plan::Plan plan, Dice& dice) {
+  plan::Stage all{.actions = actions_of(plan), .independent = true};
+  dice.shuffle(all.actions);
+  plan.stages = {std::move(all)};
+  return plan;
+}
+
 /// The environment variable TPUSLICE_SEED, or 1.
 [[nodiscard]] inline std::uint64_t first_seed() {
   const char* chosen = std::getenv("TPUSLICE_SEED");  // NOLINT(concurrency-mt-unsafe): before any thread

@@ -13,10 +13,12 @@
 #include "tests/laws/laws.h"
 #include "tests/laws/leaderworkerset_generator.h"
 #include "tests/laws/leaderworkerset_violations.h"
+#include "tests/laws/refusals.h"
 
 namespace tpuslice::leaderworkerset {
 namespace {
 
+using plan::Action;
 using plan::Plan;
 using testing::IsEmpty;
 
@@ -39,7 +41,7 @@ std::vector<std::string> run_until_stable(World& world) {
       return broken;
     }
     const bool stable = plan.empty() && !plan.requeue_after;
-    world.apply(plan);
+    world.carry_out(plan);
     const World::Objects pods = world.pods();
     world.advance();
     // Only time can change the next plan.
@@ -55,7 +57,7 @@ World random_history(LeaderWorkerSetGenerator& generator) {
   World world = generator.world();
   const int rounds = generator.below(12);
   for (int round = 0; round < rounds; ++round) {
-    world.apply(plan_of(world.observed()));
+    world.carry_out(plan_of(world.observed()));
     if (generator.chance(30)) {
       world.advance();
     } else {
@@ -141,7 +143,7 @@ TEST_F(LeaderWorkerSetLaws, NoPlanViolatesAnInvariant) {
           stage.actions.resize(static_cast<std::size_t>(generator.below(static_cast<int>(stage.actions.size()) + 1)));
       }
       if (!complete) plan.status.reset();
-      world.apply(plan);
+      world.carry_out(plan);
       if (generator.chance(25)) generator.edit(world);
       if (generator.chance(25)) generator.inject_fault(world);
       if (generator.chance(80)) generator.step(world);
@@ -155,16 +157,32 @@ TEST_F(LeaderWorkerSetLaws, ACrashAfterAnyActionDoesNotChangeTheFinalState) {
     World whole = random_history(generator);
     World cut = whole;
     const Plan plan = plan_of(cut.observed());
-    for (const plan::Stage& stage : plan.stages) {
-      const int done = generator.below(static_cast<int>(stage.actions.size()) + 1);
-      for (int i = 0; i < done; ++i) cut.apply(stage.actions[static_cast<std::size_t>(i)]);
-      if (done < static_cast<int>(stage.actions.size())) break;
-    }
+    cut.carry_out(plan, laws::cut(plan, generator));
     ASSERT_THAT(run_until_stable(cut), IsEmpty());
     ASSERT_THAT(run_until_stable(whole), IsEmpty());
     const Json difference = Json::diff(final_state(whole), final_state(cut));
     ASSERT_TRUE(difference.empty()) << difference.dump(1) << "\n" << plan.reason << "\n" << whole.describe();
   });
+}
+
+TEST_F(LeaderWorkerSetLaws, RefusedWritesHoldBackNoOthersAndAreMadeInTheEnd) {
+  int refused = 0;
+  for_many_worlds([&](LeaderWorkerSetGenerator& generator) {
+    World world = random_history(generator);
+    const auto check = [](const World& each, const Plan& plan) { return plan_violations(each.observed(), plan); };
+    // Revisions are deleted after a rollout, and the children of groups are made from a revision that exists.
+    const auto may_wait = [](const Action& action, const std::vector<Action>& all) {
+      const bool creates_revision = std::ranges::any_of(all, [](const Action& each) {
+        return each.kind == plan::ActionKind::kCreate && each.type == kControllerRevisions;
+      });
+      return action.type == kControllerRevisions || (creates_revision && action.type != kPods);
+    };
+    refused += laws::reconcile_refused<World>(
+        world, generator,
+        {.violations = check, .advance = [&](World& each) { generator.step(each); }, .may_wait = may_wait});
+    ASSERT_THAT(run_until_stable(world), IsEmpty());
+  });
+  EXPECT_GT(refused, kWorlds / 10);
 }
 
 TEST_F(LeaderWorkerSetLaws, AFailedStatusWriteDoesNotChangeThePlan) {

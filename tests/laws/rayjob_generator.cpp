@@ -121,7 +121,7 @@ World Generator::world() {
   if (chance(15)) out.ray.set_fault(FakeRay::Fault::kRefusing);
   for (int round = below(25); round > 0; --round) {
     out.step();
-    if (chance(90)) out.answer();
+    if (chance(90)) out.advance();
     if (chance(8)) edit(out);
     if (chance(12)) disturb(out);
     advance(out);
@@ -143,7 +143,7 @@ void Generator::advance(World& world) {
   if (chance(has_ended_in_ray(world) ? 25 : 75)) {
     progress(world, pick(*this, {"", "", "", "", "SUCCEEDED", "FAILED", "FAILED", "STOPPED"}));
   }
-  world.advance(chance(90) ? std::chrono::seconds(below(5)) : std::chrono::seconds(40));
+  world.pass(chance(90) ? std::chrono::seconds(below(5)) : std::chrono::seconds(40));
 }
 
 void Generator::edit(World& world) {
@@ -233,7 +233,7 @@ void Generator::disturb(World& world) {
     case 1:
       return world.fail(chance(50) ? "FailedRayCluster" : "FailedSubmitter", "exceeded quota");
     case 2:
-      return world.advance(2min);
+      return world.pass(2min);
     case 3:
       return change_cluster(world);
     case 4:

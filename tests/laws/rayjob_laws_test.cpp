@@ -17,6 +17,7 @@
 #include "tests/laws/laws.h"
 #include "tests/laws/rayjob_generator.h"
 #include "tests/laws/rayjob_violations.h"
+#include "tests/laws/refusals.h"
 #include "tests/support/plan_matchers.h"
 
 namespace tpuslice::rayjob {
@@ -42,14 +43,11 @@ bool is_finished(const World& world) { return RayJobStatus::read(Object(world.jo
 /// The Ray job has ended, perhaps before its submitter.
 bool is_ended(const World& world) { return is_finished(world) || ray::is_terminal(world.status("jobStatus")); }
 
-/// Carries out `done` actions of the plan; with all of them also its status and requests. Returns what is wrong.
-std::vector<std::string> carry_out(const Plan& plan, std::size_t done, World& world) {
+/// Carries out the first `limit` writes of the plan. Returns what is wrong.
+std::vector<std::string> carry_out(const Plan& plan, std::size_t limit, World& world) {
   const std::set<std::string> names = world.cluster_names();
   const std::size_t overlaps = world.violations().size();
-  const bool whole = done >= actions_of(plan).size();
-  Plan part = plan;
-  if (!whole) part.status.reset();
-  world.apply(part, done);
+  world.carry_out(plan, limit);
   if (world.violations().size() == overlaps || world.cluster_names() == names) return {};
   // A cluster that others deleted gets its own name again; the one of another attempt may not overlap.
   return world.violations();
@@ -66,26 +64,11 @@ std::vector<std::string> settle(World& world, const std::string& end = "SUCCEEDE
     if (world.gone()) return {};
     if (std::vector<std::string> broken = submissions.answer(world); !broken.empty()) return broken;
     progress(world, end);
-    world.advance(3s);
+    world.pass(3s);
     if (is_finished(world) && plan.empty() && !plan.requeue_after && plan_of(world).empty())
       return defects_at_rest(world);
   }
   return {fmt::format("does not rest: {} {}", world.state(), plan_of(world).reason)};
-}
-
-/// For comparing two worlds at rest.
-Json summary_of(const World& world) {
-  Json out = {{"state", world.state()},
-              {"gone", world.gone()},
-              {"cluster", !world.cluster().is_null()},
-              {"submitter", !world.submitter().is_null()},
-              {"service", !world.service().is_null()}};
-  Json status = world.status();
-  for (const char* member : {"succeeded", "failed"}) out[member] = status[member];
-  for (const Json& condition : status["conditions"]) {
-    out["conditions"][string_at(condition, {"type"})] = condition["status"];
-  }
-  return out;
 }
 
 /// No attempt, or one that has nothing of Ray yet.
@@ -104,7 +87,7 @@ TEST_F(RayJobLaws, GeneratorCoversAllStates) {
       ++states[world.status("jobDeploymentStatus")];
       ++reasons[world.status("reason")];
       world.step();
-      world.answer();
+      world.advance();
       if (generator.chance(20)) generator.disturb(world);
       generator.advance(world);
     }
@@ -127,8 +110,8 @@ TEST_F(RayJobLaws, EqualObservationsHaveEqualPlans) {
       again.job = Object(Json::parse(again.job.json().dump()));
       const Plan plan = plan_of(world);
       ASSERT_EQ(to_json(plan).dump(), to_json(plan_rayjob(again, world.options)).dump());
-      world.apply(plan);
-      world.answer();
+      world.carry_out(plan);
+      world.advance();
       generator.advance(world);
     }
   });
@@ -145,9 +128,9 @@ TEST_F(RayJobLaws, EveryWorldThatHealsFinishesAndIsNotWrittenAgain) {
     for (int round = 0; round < 3; ++round) {
       const Plan plan = plan_of(world);
       ASSERT_TRUE(plan.empty()) << to_json(plan).dump(2);
-      world.apply(plan);
-      world.answer();
-      world.advance(1min);
+      world.carry_out(plan);
+      world.advance();
+      world.pass(1min);
     }
     EXPECT_EQ(world.writes(), writes);
   });
@@ -160,9 +143,9 @@ TEST_F(RayJobLaws, ARayJobThatRunsIsNotWritten) {
     generator.heal(world);
     for (int round = 0; round < kMaxRounds && world.state() != "Running RUNNING" && !is_finished(world); ++round) {
       world.step();
-      world.answer();
+      world.advance();
       progress(world, {});
-      world.advance(3s);
+      world.pass(3s);
     }
     world.settle();
     if (world.state() != "Running RUNNING") return;  // It has ended before.
@@ -171,9 +154,9 @@ TEST_F(RayJobLaws, ARayJobThatRunsIsNotWritten) {
     for (int round = 0; round < 10; ++round) {
       const Plan plan = plan_of(world);
       ASSERT_TRUE(plan.empty()) << to_json(plan).dump(2);
-      world.apply(plan);
-      world.answer();
-      world.advance(3s);
+      world.carry_out(plan);
+      world.advance();
+      world.pass(3s);
     }
     EXPECT_EQ(world.writes(), writes);
   });
@@ -189,11 +172,8 @@ TEST_F(RayJobLaws, NoPlanViolatesAnInvariantWhateverHappens) {
       const Plan plan = plan_of(world);
       ASSERT_THAT(violations(world, plan), IsEmpty()) << to_json(plan).dump(2) << world.job().dump(1);
       ASSERT_THAT(submissions.check(world, plan), IsEmpty()) << plan.reason;
-      const std::size_t actions = actions_of(plan).size();
       const bool whole = generator.chance(80);
-      const std::size_t done =
-          whole ? actions : static_cast<std::size_t>(generator.below(static_cast<int>(actions) + 1));
-      ASSERT_THAT(carry_out(plan, done, world), IsEmpty()) << plan.reason;
+      ASSERT_THAT(carry_out(plan, whole ? SIZE_MAX : laws::cut(plan, generator), world), IsEmpty()) << plan.reason;
       if (!whole) world.restart_operator();
       if (generator.chance(80)) {
         ASSERT_THAT(submissions.answer(world), IsEmpty()) << plan.reason;
@@ -219,7 +199,7 @@ TEST_F(RayJobLaws, NothingIsSubmittedWhileTheOutcomeOfASubmissionIsUnknown) {
       const Plan plan = plan_of(world);
       ASSERT_THAT(violations(world, plan), IsEmpty()) << to_json(plan).dump(2);
       ASSERT_THAT(submissions.check(world, plan), IsEmpty());
-      world.apply(plan);
+      world.carry_out(plan);
       world.ray.set_fault(generator.chance(60) ? kNone : generator.chance(60) ? kSlow : kFailing);
       ASSERT_THAT(submissions.answer(world), IsEmpty()) << plan.reason;
       world.ray.set_fault(kNone);
@@ -228,7 +208,7 @@ TEST_F(RayJobLaws, NothingIsSubmittedWhileTheOutcomeOfASubmissionIsUnknown) {
       if (!created && generator.chance(40)) progress(world, {});
       if (!created && generator.chance(20)) world.delete_submitter();
       if (generator.chance(10)) world.restart_operator();
-      world.advance(std::chrono::seconds(generator.below(4)));
+      world.pass(std::chrono::seconds(generator.below(4)));
     }
     for (const auto& [id, count] : world.ray.submissions) {
       EXPECT_TRUE(!http || count == 1) << id;
@@ -254,8 +234,8 @@ TEST_F(RayJobLaws, ObjectsOfOtherOwnersThatHaveTheNamesOfChildrenStay) {
     for (int round = 0; round < 30 && !world.gone(); ++round) {
       const Plan plan = plan_of(world);
       ASSERT_THAT(violations(world, plan), IsEmpty()) << to_json(plan).dump(2);
-      world.apply(plan);
-      world.answer();
+      world.carry_out(plan);
+      world.advance();
       if (generator.chance(10)) generator.edit(world);
       generator.advance(world);
     }
@@ -273,9 +253,9 @@ TEST_F(RayJobLaws, AStatusThatIsFinalStaysWhateverRaySays) {
     generator.heal(world);
     for (int round = 0; round < kMaxRounds && !is_ended(world); ++round) {
       world.step();
-      world.answer();
+      world.advance();
       if (!has_ended_in_ray(world)) progress(world, generator.chance(50) ? "FAILED" : "STOPPED");
-      world.advance(3s);
+      world.pass(3s);
     }
     ended += world.status("jobDeploymentStatus") == kRunning ? 1 : 0;
     for (int round = 0; round < 12 && !world.gone(); ++round) {
@@ -285,9 +265,9 @@ TEST_F(RayJobLaws, AStatusThatIsFinalStaysWhateverRaySays) {
       if (generator.chance(10)) world.restart_operator();
       const Plan plan = plan_of(world);
       ASSERT_THAT(violations(world, plan), IsEmpty()) << to_json(plan).dump(2);
-      world.apply(plan);
-      world.answer();
-      world.advance(3s);
+      world.carry_out(plan);
+      world.advance();
+      world.pass(3s);
     }
   });
   EXPECT_GT(ended, kWorlds / 10) << "Ray jobs whose submitters still run";
@@ -302,13 +282,11 @@ TEST_F(RayJobLaws, ACrashAfterAnyActionChangesNothingInTheEnd) {
       cut.step();
       ASSERT_THAT(submissions.answer(cut), IsEmpty());
       progress(cut, generator.chance(30) ? "FAILED" : "");
-      cut.advance(3s);
+      cut.pass(3s);
     }
     World whole = cut;
-    Plan plan = plan_of(cut);
-    plan.status.reset();
-    plan.requests.clear();
-    cut.apply(plan, static_cast<std::size_t>(generator.below(static_cast<int>(actions_of(plan).size()) + 1)));
+    const Plan plan = plan_of(cut);
+    cut.carry_out(plan, laws::cut(plan, generator));
     cut.restart_operator();
     const std::string end = generator.chance(50) ? "SUCCEEDED" : "FAILED";
     ASSERT_THAT(settle(cut, end), IsEmpty());
@@ -317,13 +295,31 @@ TEST_F(RayJobLaws, ACrashAfterAnyActionChangesNothingInTheEnd) {
   });
 }
 
+TEST_F(RayJobLaws, RefusedWritesHoldBackNoOthersAndAreMadeInTheEnd) {
+  int refused = 0;
+  for_many_worlds([&](Generator& generator) {
+    World world = generator.world();
+    world.restart_operator();
+    SubmissionRecord submissions;
+    const auto advance = [&](World& each) {
+      EXPECT_THAT(submissions.answer(each), IsEmpty());
+      generator.advance(each);
+    };
+    refused += laws::reconcile_refused<World>(world, generator, {.violations = violations, .advance = advance});
+    if (world.gone()) return;
+    generator.heal(world);
+    ASSERT_THAT(settle(world), IsEmpty()) << world.job().dump(1);
+  });
+  EXPECT_GT(refused, kWorlds / 10);
+}
+
 TEST_F(RayJobLaws, ADeletedRayJobIsReleasedOnceItsRayJobIsStopped) {
   for_many_worlds([](Generator& generator) {
     World world = generator.world();
     generator.heal(world);
     for (int round = generator.below(20); round > 0; --round) {
       world.step();
-      world.answer();
+      world.advance();
       progress(world, {});
     }
     const std::string id = world.job_id();
@@ -336,11 +332,11 @@ TEST_F(RayJobLaws, ADeletedRayJobIsReleasedOnceItsRayJobIsStopped) {
       const Plan plan = plan_of(world);
       ASSERT_THAT(violations(world, plan), IsEmpty()) << to_json(plan).dump(2);
       const bool whole = generator.chance(50);
-      if (whole) world.apply(plan);
+      if (whole) world.carry_out(plan);
       if (!whole) world.restart_operator();
-      world.answer();
+      world.advance();
       for (std::string& request : world.take_requests()) sent.push_back(std::move(request));
-      world.advance(1s);
+      world.pass(1s);
     }
     ASSERT_TRUE(world.gone()) << plan_of(world).reason;
     EXPECT_TRUE(plan_of(world).empty());
@@ -360,13 +356,13 @@ TEST_F(RayJobLaws, ASilentDashboardHoldsADeletedRayJobForALimitedTime) {
       ASSERT_LE(world.now(), due);
       const Plan plan = plan_of(world);
       if (!plan.empty()) {
-        world.apply(plan);
+        world.carry_out(plan);
         continue;
       }
       ASSERT_TRUE(plan.requeue_after);
-      world.apply(plan);
-      world.answer();
-      world.advance(*plan.requeue_after);
+      world.carry_out(plan);
+      world.advance();
+      world.pass(*plan.requeue_after);
     }
   });
 }
@@ -384,8 +380,8 @@ TEST_F(RayJobLaws, WhatADashboardOrAClusterSaysDoesNotMakeAPlanLarge) {
       ASSERT_THAT(violations(world, plan), IsEmpty());
       for (const plan::EventIntent& event : events_of(plan)) EXPECT_LE(event.message.size(), 8U << 10U);
       EXPECT_LE(plan.reason.size(), 4U << 10U);
-      world.apply(plan);
-      world.answer();
+      world.carry_out(plan);
+      world.advance();
       generator.advance(world);
     }
   });

@@ -250,6 +250,20 @@ std::vector<std::string> defects_at_rest(const World& world) {
   return out;
 }
 
+Json summary_of(const World& world) {
+  Json out = {{"state", world.state()},
+              {"gone", world.gone()},
+              {"cluster", !world.cluster().is_null()},
+              {"submitter", !world.submitter().is_null()},
+              {"service", !world.service().is_null()}};
+  Json status = world.status();
+  for (const char* member : {"succeeded", "failed"}) out[member] = status[member];
+  for (const Json& condition : status["conditions"]) {
+    out["conditions"][string_at(condition, {"type"})] = condition["status"];
+  }
+  return out;
+}
+
 std::vector<std::string> SubmissionRecord::check(const World& world, const plan::Plan& plan) const {
   if (world.status("jobDeploymentStatus") != kRunning) return {};
   const bool creates = std::ranges::any_of(actions_of(plan), [](const Action& action) {
@@ -263,7 +277,7 @@ std::vector<std::string> SubmissionRecord::answer(World& world) {
   // A restarted operator has no answers.
   if (world.observed().answers.last("job") == nullptr) unknown_.clear();
   (void)world.take_requests();
-  world.answer();
+  world.advance();
   const plan::WorkloadAnswers answers = world.observed().answers;
   std::vector<std::string> out;
   bool asked = false;

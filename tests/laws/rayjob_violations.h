@@ -19,6 +19,9 @@ using laws::actions_of;
 /// Defects of a finished RayJob whose plan is empty.
 [[nodiscard]] std::vector<std::string> defects_at_rest(const World& world);
 
+/// For comparing two worlds at rest.
+[[nodiscard]] Json summary_of(const World& world);
+
 /// Follows what is sent to Ray. A Ray job may be submitted, or its submitter be created again, if the last answer to
 /// this operator, by this head and without a submitter, is that Ray does not know it. A submission makes the outcome
 /// unknown.
@@ -26,7 +29,7 @@ class SubmissionRecord {
  public:
   /// One sentence for a submitter that the plan creates again although the outcome of the one before is unknown.
   [[nodiscard]] std::vector<std::string> check(const World& world, const plan::Plan& plan) const;
-  /// World::answer(); one sentence for each submission whose outcome could be that of an earlier one.
+  /// World::advance(); one sentence for each submission whose outcome could be that of an earlier one.
   [[nodiscard]] std::vector<std::string> answer(World& world);
 
  private:

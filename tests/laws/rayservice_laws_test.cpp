@@ -16,6 +16,7 @@
 #include "controllers/rayservice/suspension.h"
 #include "tests/laws/laws.h"
 #include "tests/laws/rayservice_generator.h"
+#include "tests/laws/refusals.h"
 
 namespace tpuslice::rayservice {
 namespace {
@@ -35,17 +36,11 @@ Plan plan_of(const World& world) {
   return world.plan();
 }
 
-void apply_whole(const Plan& plan, World& world) {
-  for (const Action& action : actions_of(plan)) world.apply(action);
-  if (plan.status) world.apply(*plan.status);
-  world.set_requests(plan.requests);
-}
-
 /// Reconciles until only one cluster is left and nothing is written any more; the number of plans.
 int settle(World& world) {
   for (int round = 1; round <= kMaxRounds; ++round) {
     const Plan plan = plan_of(world);
-    apply_whole(plan, world);
+    world.carry_out(plan);
     world.advance();
     const bool waits = plan.requeue_after.has_value() || world.clusters().size() > 1;
     if (plan.empty() && !waits && plan_of(world).empty()) return round;
@@ -134,7 +129,7 @@ TEST_F(RayServiceLaws, EqualObservationsHaveEqualPlans) {
       std::ranges::reverse(reversed.services);
       const Plan plan = plan_of(world);
       EXPECT_EQ(to_json(plan).dump(), to_json(plan_rayservice(reversed, {})).dump());
-      apply_whole(plan, world);
+      world.carry_out(plan);
       world.advance();
     }
   });
@@ -151,7 +146,7 @@ TEST_F(RayServiceLaws, EveryWorldThatHealsSettlesAndThenNothingIsWritten) {
     for (int round = 0; round < 3; ++round) {
       const Plan plan = plan_of(world);
       EXPECT_TRUE(plan.empty()) << to_json(plan).dump(2);
-      apply_whole(plan, world);
+      world.carry_out(plan);
       world.advance();
     }
     EXPECT_EQ(world.writes(), writes);
@@ -165,17 +160,11 @@ TEST_F(RayServiceLaws, WhatServesIsNotEndedWhateverHappens) {
     for (int round = 0; round < 30; ++round) {
       const Plan plan = plan_of(world);
       ASSERT_THAT(wrong_writes(world, plan), IsEmpty()) << to_json(plan).dump(2);
-      std::vector<Action> actions = actions_of(plan);
-      const int done = generator.chance(80) ? static_cast<int>(actions.size())
-                                            : generator.below(static_cast<int>(actions.size()) + 1);
-      for (int i = 0; i < done; ++i) world.apply(actions[static_cast<std::size_t>(i)]);
-      if (done == static_cast<int>(actions.size())) {
-        if (plan.status) world.apply(*plan.status);
+      const bool whole = generator.chance(80);
+      if (world.carry_out(plan, whole ? SIZE_MAX : laws::cut(plan, generator))) {
         ASSERT_THAT(wrong_requests(plan, world), IsEmpty()) << to_json(plan).dump(2);
-        world.set_requests(plan.requests);
-      } else {
-        world.restart_operator();
       }
+      if (!whole) world.restart_operator();
       if (generator.chance(10)) generator.edit(world);
       if (generator.chance(15)) generator.disturb(world);
       if (generator.chance(70)) world.advance();
@@ -191,13 +180,12 @@ TEST_F(RayServiceLaws, ACrashAfterAnyActionChangesNothingInTheEnd) {
     World cut = generator.world();
     generator.heal(cut);
     for (int round = generator.below(12); round > 0; --round) {
-      apply_whole(plan_of(cut), cut);
+      cut.carry_out(plan_of(cut));
       cut.advance();
     }
     World whole = cut;
-    const std::vector<Action> actions = actions_of(plan_of(cut));
-    const int done = generator.below(static_cast<int>(actions.size()) + 1);
-    for (int i = 0; i < done; ++i) cut.apply(actions[static_cast<std::size_t>(i)]);
+    const Plan plan = plan_of(cut);
+    cut.carry_out(plan, laws::cut(plan, generator));
     cut.restart_operator();
     ASSERT_LE(settle(cut), kMaxRounds) << plan_of(cut).reason;
     ASSERT_LE(settle(whole), kMaxRounds) << plan_of(whole).reason;
@@ -206,14 +194,25 @@ TEST_F(RayServiceLaws, ACrashAfterAnyActionChangesNothingInTheEnd) {
   });
 }
 
+TEST_F(RayServiceLaws, RefusedWritesHoldBackNoOthersAndAreMadeInTheEnd) {
+  int refused = 0;
+  for_many_worlds([&](Generator& generator) {
+    World world = generator.world();
+    refused += laws::reconcile_refused<World>(world, generator, {.violations = wrong_writes});
+    generator.heal(world);
+    ASSERT_LE(settle(world), kMaxRounds) << plan_of(world).reason;
+    EXPECT_THAT(differences(world), IsEmpty());
+  });
+  EXPECT_GT(refused, kWorlds / 10);
+}
+
 TEST_F(RayServiceLaws, ADeletedServiceIsReleasedWhateverIsCut) {
   for_many_worlds([](Generator& generator) {
     World world = generator.world();
     world.delete_service();
     for (int round = 0; round < kMaxRounds && !world.gone(); ++round) {
-      const std::vector<Action> actions = actions_of(plan_of(world));
-      const int done = generator.below(static_cast<int>(actions.size()) + 1);
-      for (int i = 0; i < done; ++i) world.apply(actions[static_cast<std::size_t>(i)]);
+      const Plan plan = plan_of(world);
+      world.carry_out(plan, laws::cut(plan, generator));
       world.advance();
     }
     ASSERT_TRUE(world.gone()) << plan_of(world).reason;

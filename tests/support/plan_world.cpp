@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include <gtest/gtest.h>
+
 #include <fmt/format.h>
 
 #include "api/types/patch.h"
@@ -78,21 +80,26 @@ Status PlanWorld::apply(const Action& action) {
   if (refusal_) {
     if (const std::optional<Error> refused = refusal_(action)) return *refused;
   }
-  if (action.kind == ActionKind::kCreate) return create(action);
+  if (action.kind == ActionKind::kCreate) {
+    RETURN_IF_ERROR(create(action));
+    applied(action, Json());
+    return {};
+  }
   Json* live = find(action);
   if (live == nullptr) return Error::not_found("{} {} not found", action.type.resource(), action.key.name);
   RETURN_IF_ERROR(check_preconditions(action, uid_of(*live), string_at(*live, {"metadata", "resourceVersion"})));
   if (action.kind == ActionKind::kDelete) {
+    const Json before = *live;
     remove(action, *live);
+    applied(action, before);
     return {};
   }
   TPUSLICE_CHECK_MSG(!action.strategic, "no planner of children sends strategic merge patches");
   const Result<Json> body = action.body.make();
   if (!body) return body.error();
-  Json patched = apply_merge_patch(*live, *body);
-  if (patched == *live) return {};
-  *live = std::move(patched);
-  touch(*live);
+  const Json before = std::exchange(*live, apply_merge_patch(*live, *body));
+  if (*live != before) touch(*live);
+  applied(action, before);
   return {};
 }
 
@@ -133,27 +140,60 @@ std::optional<Error> PlanWorld::run(const Action& action) {
   }
 }
 
-bool PlanWorld::carry_out(const Plan& plan, std::size_t actions) {
+bool PlanWorld::carry_out_stages(const Plan& plan, std::size_t& left) {
   bool complete = true;
   bool recorded = false;
   for (const Stage& stage : plan.stages) {
     bool goes_on = true;
     for (const Action& action : stage.actions) {
-      if (actions-- == 0) return false;
+      if (left == 0) return false;
+      --left;
       const std::optional<Error> error = run(action);
       if (!error || action.best_effort) continue;
       complete = false;
       goes_on = stage.continue_on_failure;
       if (error->code() != ErrorCode::kConflict && !std::exchange(recorded, true)) {
-        last_failure_ = Failure{action.failure_reason, error->message()};
+        last_failure_ = Failure{action.failure_reason, error->message(), now_};
       }
       if (!stage.independent && error->code() != ErrorCode::kAlreadyExists) break;
     }
     if (!goes_on) break;
   }
-  if (!complete) return false;
-  if (plan.status) apply(*plan.status);
-  return true;
+  return complete;
+}
+
+bool PlanWorld::carry_out(const Plan& plan, std::size_t limit) {
+  bool complete = carry_out_stages(plan, limit);
+  if (complete && plan.status) {
+    complete = limit > 0;
+    if (complete) apply(*plan.status);
+  }
+  if (complete && !plan.keeps_failure) last_failure_.reset();
+  carried_out(plan, complete);
+  return complete;
+}
+
+Plan PlanWorld::step() {
+  Plan out = plan();
+  carry_out(out);
+  return out;
+}
+
+int PlanWorld::settle(int limit) {
+  for (int round = 1; round <= limit; ++round) {
+    const Plan done = step();
+    if (!done.empty()) {
+      advance();
+      continue;
+    }
+    const auto before = objects_;
+    advance();
+    if (before != objects_) continue;
+    const Plan next = plan();
+    if (next.empty() && next.requests == done.requests) return round;
+  }
+  ADD_FAILURE() << "not at rest after " << limit << " plans; the next one: " << plan().reason;
+  return limit + 1;
 }
 
 }  // namespace tpuslice::plan

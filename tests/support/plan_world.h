@@ -5,12 +5,12 @@
 //   class World final : public plan::PlanWorld {
 //    public:
 //     explicit World(Json cluster) : PlanWorld(kRayClusters, std::move(cluster), a_time()) {}
-//     [[nodiscard]] RayClusterObserved observed() const;  // from object() and objects(kPods)
-//     [[nodiscard]] plan::Plan plan() const;              // of observed()
-//     plan::Plan step();                                  // carries out the plan
-//     void advance();                                     // pods start, terminating ones are deleted
-//     void settle();                                      // step() and advance() until nothing changes
+//     [[nodiscard]] RayClusterObserved observed() const;  // from object(), objects(kPods) and last_failure_
+//     [[nodiscard]] plan::Plan plan() const override;     // of observed()
+//     void advance() override;                            // pods start, terminating ones are deleted
 //   };
+//
+// step() is one plan, settle() is step() and advance() until nothing changes.
 //
 // A value: the laws compare two copies with different histories. Tests change objects in place.
 // cmd/tpu-slice-sim/storage is the storage of a whole cluster with its watches and cannot be copied.
@@ -55,10 +55,22 @@ class PlanWorld {
   Status apply(const Action& action);
   void apply(const StatusPatch& status);
 
-  /// Carries out the first `actions` actions as the executor does, one after the other: what a failed action holds
-  /// back, and which errors are none. The status is written if all actions succeeded. A failure is the last_failure()
-  /// of the next plan. Returns true if nothing was left out.
-  bool carry_out(const Plan& plan, std::size_t actions = SIZE_MAX);
+  /// The plan of what is observed now.
+  [[nodiscard]] virtual Plan plan() const = 0;
+  /// What other controllers, kubelets and servers of the workload do until the next plan.
+  virtual void advance() = 0;
+  /// Carries out the first `limit` writes as the executor does, one after the other: what a failed action holds back,
+  /// and which errors are none. The last write is that of the status, made if all actions succeeded. A failure is the
+  /// last_failure() of the next plans, until one succeeds that does not keep it. Returns true if nothing was left out.
+  bool carry_out(const Plan& plan, std::size_t limit = SIZE_MAX);
+  /// Carries out plan(); returns it.
+  Plan step();
+  /// step() and advance() until a plan writes nothing, advance() changes no object, and the next plan writes nothing
+  /// and has the same requests. What is due later is not waited for. Returns the number of plans; one more than `limit`
+  /// if they are not enough, and the test fails.
+  int settle(int limit = 40);
+  /// Time passes, and nothing else happens.
+  void pass(Duration time) { now_ += time; }
 
   /// From now on the API server refuses the writes for which `refusal` returns an error.
   void refuse(Refusal refusal) { refusal_ = std::move(refusal); }
@@ -73,6 +85,10 @@ class PlanWorld {
   [[nodiscard]] const Objects& objects(const ResourceType& type) const { return of_kind(type.kind); }
   [[nodiscard]] const Objects& of_kind(std::string_view kind) const;
   [[nodiscard]] const std::optional<Failure>& last_failure() const { return last_failure_; }
+  void set_failure(std::optional<Failure> failure) { last_failure_ = std::move(failure); }
+  void fail(std::string_view reason, std::string message, Timestamp time = {}) {
+    last_failure_ = Failure{std::string(reason), std::move(message), time};
+  }
   /// Writes that were tried.
   [[nodiscard]] std::size_t writes() const { return writes_; }
 
@@ -91,6 +107,10 @@ class PlanWorld {
   /// Sets what the API server and admission add to an object that an operator creates, beside uid and resourceVersion.
   /// The other objects are as they were before.
   virtual void prepare(const ResourceType& /*type*/, Json& /*created*/) {}
+  /// Called after apply(action) has succeeded. `before`: the object of a patch or delete as it was; null for a create.
+  virtual void applied(const Action& /*action*/, const Json& /*before*/) {}
+  /// Called at the end of carry_out(). `complete`: nothing was left out.
+  virtual void carried_out(const Plan& /*plan*/, bool /*complete*/) {}
   /// True if an object of this type is terminating after its delete, even without finalizers.
   [[nodiscard]] virtual bool terminates(const ResourceType& type) const { return type == kPods; }
 
@@ -117,6 +137,8 @@ class PlanWorld {
   /// The error of the action in an executor's report.
   [[nodiscard]] std::optional<Error> run(const Action& action);
   [[nodiscard]] std::optional<Error> adopt(const Action& action, const Error& exists);
+  /// The actions of carry_out(), at most `left`, which are subtracted.
+  [[nodiscard]] bool carry_out_stages(const Plan& plan, std::size_t& left);
 
   ResourceType type_;
   Object object_;

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include <fmt/format.h>
-
 #include "api/base/check.h"
 #include "controllers/jobset/children.h"
 #include "controllers/jobset/job_builder.h"
@@ -29,6 +27,8 @@ World::World(Json jobset) : PlanWorld(kJobSets, std::move(jobset), start_of_time
 
 JobSetObserved World::observed() const {
   JobSetObserved seen{jobset(), views<JobView>(kJobs), nullptr, {}, {}, now_, last_failure_};
+  std::erase_if(seen.jobs,
+                [&](const JobPtr& job) { return !job->controller || job->controller->uid != seen.jobset.uid(); });
   const Objects& services = objects(kServices);
   const auto service = services.find(spec().subdomain);
   if (service != services.end()) seen.service = plan::view_of<ServiceView>(service->second);
@@ -36,26 +36,7 @@ JobSetObserved World::observed() const {
   return seen;
 }
 
-plan::Plan World::plan(const Options& options) const { return plan_jobset(observed(), options); }
-
-plan::Plan World::step(const Options& options) {
-  plan::Plan out = plan(options);
-  carry_out(out);
-  return out;
-}
-
-std::vector<std::string> World::settle() {
-  std::vector<std::string> reasons;
-  for (int round = 0; round < 8; ++round) {
-    const plan::Plan done = step();
-    if (done.empty()) return reasons;
-    reasons.push_back(done.reason);
-    advance();
-    now_ += std::chrono::seconds(1);
-  }
-  TPUSLICE_CHECK_MSG(false, fmt::format("not at rest: {}", fmt::join(reasons, "; ")));
-  return reasons;
-}
+plan::Plan World::plan() const { return plan_jobset(observed(), options); }
 
 Json World::build(const std::string& name) const {
   const JobSetSpec spec = this->spec();
@@ -130,22 +111,12 @@ World& World::set(const std::string& pointer, Json value) {
   return *this;
 }
 
-World& World::last_failure(std::string reason, std::string message) {
-  last_failure_ = plan::Failure{std::move(reason), std::move(message)};
-  return *this;
-}
-
 void World::prepare(const ResourceType& type, Json& created) {
   if (type == kJobs) created = with_defaults(std::move(created));
 }
 
-void World::apply(const plan::Action& action) {
-  TPUSLICE_CHECK_MSG(action.type != kJobSets || action.kind == plan::ActionKind::kDelete, action.key.name);
-  const Status applied = PlanWorld::apply(action);
-  TPUSLICE_CHECK_MSG(applied.ok(), applied.ok() ? std::string() : applied.error().message());
-}
-
 void World::advance() {
+  now_ += std::chrono::seconds(1);
   std::erase_if(objects(kJobs),
                 [](const auto& entry) { return entry.second["metadata"].contains("deletionTimestamp"); });
   for (auto& [name, job] : objects(kJobs)) {
@@ -155,13 +126,6 @@ void World::advance() {
     }
     bool_at(job, {"spec", "suspend"}) ? suspended(job) : ready(job);
   }
-}
-
-void World::carry_out(const plan::Plan& plan) {
-  for (const plan::Stage& stage : plan.stages) {
-    for (const plan::Action& action : stage.actions) apply(action);
-  }
-  if (plan.status) set("/status", plan.status->status);
 }
 
 }  // namespace tpuslice::jobset

@@ -3,7 +3,6 @@
 
 #include <functional>
 #include <string>
-#include <vector>
 
 #include "controllers/jobset/jobset_options.h"
 #include "controllers/jobset/observed.h"
@@ -21,13 +20,9 @@ class World final : public plan::PlanWorld {
  public:
   explicit World(Json jobset);
 
+  /// As the reconciler: only Jobs that the JobSet owns.
   [[nodiscard]] JobSetObserved observed() const;
-  /// The plan of observed().
-  [[nodiscard]] plan::Plan plan(const Options& options = {}) const;
-  /// Applies the plan as a whole; returns it.
-  plan::Plan step(const Options& options = {});
-  /// step() and advance() until a plan is empty; returns the reasons of the others.
-  std::vector<std::string> settle();
+  [[nodiscard]] plan::Plan plan() const override;
   [[nodiscard]] JobSetSpec spec() const { return JobSetSpec::read(object()); }
   [[nodiscard]] Object& jobset() { return object(); }
   [[nodiscard]] const Object& jobset() const { return object(); }
@@ -48,14 +43,11 @@ class World final : public plan::PlanWorld {
   World& with_claim(Json claim);
   /// Sets a member of the JobSet, by JSON pointer.
   World& set(const std::string& pointer, Json value);
-  World& last_failure(std::string reason, std::string message);
 
-  /// Applies an action that must succeed: preconditions hold, and a created object does not exist.
-  void apply(const plan::Action& action);
-  /// Applies the actions and the status, in order.
-  void carry_out(const plan::Plan& plan);
-  /// Removes terminating Jobs; suspended ones get their condition, all others become ready.
-  void advance();
+  /// A second passes. Terminating Jobs are removed; suspended ones get their condition, all others become ready.
+  void advance() override;
+
+  Options options;
 
  private:
   void prepare(const ResourceType& type, Json& created) override;

@@ -7,7 +7,6 @@
 
 #include <fmt/format.h>
 
-#include "api/base/check.h"
 #include "controllers/leaderworkerset/leaderworkerset_plan.h"
 #include "controllers/leaderworkerset/rollout/revisions.h"
 
@@ -65,51 +64,18 @@ LeaderWorkerSetObserved World::observed() const {
 
 plan::Plan World::plan() const { return plan_leaderworkerset(observed()); }
 
-plan::Plan World::step() {
-  plan::Plan out = plan();
-  apply(out);
-  return out;
-}
-
-void World::settle() {
-  for (int round = 0; round < 12; ++round) {
-    const bool empty = step().empty();
-    advance();
-    if (empty && plan().empty()) return;
-  }
-  TPUSLICE_CHECK_MSG(false, "not at rest: " + plan().reason + "\n" + describe());
-}
-
 void World::prepare(const ResourceType& /*type*/, Json& created) { created["metadata"]["generation"] = 1; }
 
 bool World::terminates(const ResourceType& type) const { return type == kPods || type == kStatefulSets; }
 
-void World::follow_spec(const Action& action, const Json& before) {
+void World::applied(const Action& action, const Json& before) {
+  if (action.kind != plan::ActionKind::kPatch) return;
   Json& live = objects(action.type).at(action.key.name);
   if (live["spec"] == before["spec"]) return;
   live["metadata"]["generation"] = int_at(live, {"metadata", "generation"}) + 1;
   if (action.type != kStatefulSets || action.key.name != name()) return;
   const bool template_changed = live["spec"]["template"] != before["spec"]["template"];
   if (template_changed && old_template_.is_null()) old_template_ = before["spec"]["template"];
-}
-
-void World::apply(const Action& action) {
-  const bool patches = action.kind == plan::ActionKind::kPatch;
-  const auto live = objects(action.type).find(action.key.name);
-  const Json before = patches && live != objects(action.type).end() ? live->second : Json();
-  const Status status = PlanWorld::apply(action);
-  if (!status) {
-    last_failure_ = {action.failure_reason, status.error().message()};
-  } else if (patches) {
-    follow_spec(action, before);
-  }
-}
-
-void World::apply(const plan::Plan& plan) {
-  for (const plan::Stage& stage : plan.stages) {
-    for (const Action& action : stage.actions) apply(action);
-  }
-  if (plan.status) apply(*plan.status);
 }
 
 void World::run_stateful_set(Json& stateful_set, const std::function<bool()>& chance) {
@@ -216,7 +182,6 @@ void World::advance(const std::function<bool()>& chance) {
 }
 
 void World::advance() {
-  last_failure_.reset();
   for (const std::string& each : names_in(stateful_sets())) {
     if (owner_of(stateful_sets()[each]) == "uid-of-another-owner") stateful_sets().erase(each);
   }

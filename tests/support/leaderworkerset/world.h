@@ -21,22 +21,11 @@ class World final : public plan::PlanWorld {
   explicit World(Json set);
 
   [[nodiscard]] LeaderWorkerSetObserved observed() const;
-  /// The plan of observed().
-  [[nodiscard]] plan::Plan plan() const;
-  /// Applies the plan as a whole; returns it.
-  plan::Plan step();
-  /// step() and advance() until the plan is empty.
-  void settle();
-
-  /// An action that the API server refuses is the last_failure of the next plan.
-  void apply(const plan::Action& action);
-  /// All actions, whatever becomes of the others, and the status.
-  void apply(const plan::Plan& plan);
-  using PlanWorld::apply;
+  [[nodiscard]] plan::Plan plan() const override;
   /// The other controllers and the kubelets: each possible change happens if `chance` returns true.
   void advance(const std::function<bool()>& chance);
   /// All possible changes, several times; objects of other owners are deleted; time passes.
-  void advance();
+  void advance() override;
 
   /// For failure messages.
   [[nodiscard]] std::string describe() const;
@@ -49,9 +38,6 @@ class World final : public plan::PlanWorld {
   /// The kubelet starts a container again.
   void restart_container(const std::string& pod);
   void terminate_pod(const std::string& pod);
-  void fail(std::string_view reason, std::string message, Timestamp time = {}) {
-    last_failure_ = plan::Failure{std::string(reason), std::move(message), time};
-  }
 
   [[nodiscard]] LeaderWorkerSetSpec spec() const { return LeaderWorkerSetSpec::read(object()); }
   [[nodiscard]] Json& set() { return object().mutable_json(); }
@@ -70,7 +56,8 @@ class World final : public plan::PlanWorld {
  private:
   void prepare(const ResourceType& type, Json& created) override;
   [[nodiscard]] bool terminates(const ResourceType& type) const override;
-  void follow_spec(const plan::Action& action, const Json& before);
+  /// Counts the generations of a spec, and keeps the pod template of the leaders that a partition does not update.
+  void applied(const plan::Action& action, const Json& before) override;
   void run_stateful_set(Json& stateful_set, const std::function<bool()>& chance);
   void collect_garbage(const std::function<bool()>& chance);
   void run_pods(const std::function<bool()>& chance);

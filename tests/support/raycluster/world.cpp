@@ -41,7 +41,7 @@ World::World(Json cluster, Options options)
     : PlanWorld(kRayClusters, std::move(cluster), a_time()), options_(std::move(options)) {}
 
 RayClusterObserved World::observed() const {
-  RayClusterObserved seen{cluster(), {}, {}, now_, std::nullopt};
+  RayClusterObserved seen{cluster(), {}, {}, now_, last_failure_};
   for (const auto& [name, pod] : pods()) {
     std::shared_ptr<const PodView>& view = views_[name];
     const Json& metadata = pod["metadata"];
@@ -60,19 +60,6 @@ RayClusterObserved World::observed() const {
 }
 
 plan::Plan World::plan() const { return plan_raycluster(observed(), options_); }
-
-plan::Plan World::step() {
-  plan::Plan out = plan();
-  carry_out(out);
-  return out;
-}
-
-void World::settle() {
-  for (int round = 0; round < 10; ++round) {
-    step();
-    advance();
-  }
-}
 
 std::string World::attempt_of(const std::string& pod) const {
   const std::string slice = slice_of(pods().at(pod));

@@ -17,22 +17,14 @@ class World final : public plan::PlanWorld {
   explicit World(Json cluster, Options options = {});
 
   [[nodiscard]] RayClusterObserved observed() const;
-  /// The plan of observed().
-  [[nodiscard]] plan::Plan plan() const;
-  /// Carries out the plan; returns it.
-  plan::Plan step();
-  /// step() and advance(), ten times.
-  void settle();
+  [[nodiscard]] plan::Plan plan() const override;
   [[nodiscard]] const Object& cluster() const { return object(); }
   Object& cluster() { return object(); }
 
-  /// An action that the API server refuses does nothing.
-  void apply(const plan::Action& action) { static_cast<void>(PlanWorld::apply(action)); }
-  using PlanWorld::apply;
   /// As kubelets: terminating pods are deleted, all others become running and ready. As the slice controllers: gated
   /// pods do so only if their slice had no pods of other attempts. Jobs complete; if the cluster is deleted and has no
   /// finalizer, its children are deleted.
-  void advance();
+  void advance() override;
   /// As kubectl delete: the cluster is held by its finalizers.
   void delete_cluster();
 

@@ -5,7 +5,6 @@
 
 #include <fmt/format.h>
 
-#include "api/base/check.h"
 #include "api/types/conditions.h"
 #include "api/types/patch.h"
 #include "controllers/ray/dashboard.h"
@@ -119,22 +118,13 @@ RayJobObserved World::observed() const {
 
 plan::Plan World::plan() const { return plan_rayjob(observed(), options); }
 
-plan::Plan World::step(std::size_t actions) {
-  plan::Plan out = plan();
-  apply(out, actions);
-  return out;
+void World::applied(const plan::Action& action, const Json& /*before*/) {
+  if (action.events == nullptr) return;
+  events_.insert(events_.end(), action.events->on_success.begin(), action.events->on_success.end());
 }
 
-void World::apply(const plan::Plan& plan, std::size_t actions) {
-  const bool complete = carry_out(plan, actions);
+void World::carried_out(const plan::Plan& plan, bool complete) {
   collect_garbage();
-  for (const plan::Stage& stage : plan.stages) {
-    for (const plan::Action& action : stage.actions) {
-      if (actions-- == 0) return;
-      if (action.events == nullptr) continue;
-      events_.insert(events_.end(), action.events->on_success.begin(), action.events->on_success.end());
-    }
-  }
   if (!complete) return;
   events_.insert(events_.end(), plan.events.begin(), plan.events.end());
   requests_ = plan.requests;
@@ -143,7 +133,7 @@ void World::apply(const plan::Plan& plan, std::size_t actions) {
   });
 }
 
-void World::answer() {
+void World::advance() {
   for (const plan::WorkloadRequest& request : requests_) {
     const auto known = answers_.find(request.name);
     if (!is_due(request, known == answers_.end() ? nullptr : known->second.get(), now_)) continue;
@@ -162,17 +152,6 @@ void World::answer() {
     answer.received = now_;
     answers_[request.name] = std::make_shared<const plan::WorkloadAnswer>(std::move(answer));
   }
-}
-
-void World::settle() {
-  for (int round = 0; round < 30; ++round) {
-    const Json before = job();
-    const auto answers = answers_;
-    const plan::Plan plan = step();
-    answer();
-    if (plan.empty() && job() == before && answers == answers_) return;
-  }
-  TPUSLICE_CHECK_MSG(false, "no rest: " + plan().reason);
 }
 
 const Json& World::child(const ResourceType& type, const std::string& name) const {

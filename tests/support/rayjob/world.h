@@ -56,14 +56,9 @@ class World final : public plan::PlanWorld {
   explicit World(Json job);
 
   [[nodiscard]] RayJobObserved observed() const;
-  [[nodiscard]] plan::Plan plan() const;
-  /// The first `actions` of the plan; status and requests only with all of them. Returns the plan.
-  plan::Plan step(std::size_t actions = SIZE_MAX);
-  void apply(const plan::Plan& plan, std::size_t actions = SIZE_MAX);
-  /// Answers all requests that are due.
-  void answer();
-  /// Plans and answers until nothing changes; collects the events.
-  void settle();
+  [[nodiscard]] plan::Plan plan() const override;
+  /// The requests that are due are answered. No time passes.
+  void advance() override;
 
   // What others do.
   /// All pods of the cluster run: a head, and the status of `workers` workers.
@@ -91,9 +86,6 @@ class World final : public plan::PlanWorld {
   void delete_job();
   /// A new operator has no answers.
   void restart_operator();
-  void fail(std::string reason, std::string message, Timestamp time = {}) {
-    last_failure_ = plan::Failure{std::move(reason), std::move(message), time};
-  }
 
   [[nodiscard]] const Json& job() const { return object().json(); }
   [[nodiscard]] Json status() const;
@@ -117,13 +109,15 @@ class World final : public plan::PlanWorld {
 
   /// 2026-01-01T00:00:00Z at first.
   [[nodiscard]] Timestamp now() const { return now_; }
-  void advance(Duration by) { now_ += by; }
 
   FakeRay ray;
   Options options;
 
  private:
   void prepare(const ResourceType& type, Json& created) override;
+  void applied(const plan::Action& action, const Json& before) override;
+  /// The requests of a complete plan replace those of the one before.
+  void carried_out(const plan::Plan& plan, bool complete) override;
   /// The pods of deleted clusters terminate.
   void collect_garbage();
   [[nodiscard]] const Json& child(const ResourceType& type, const std::string& name) const;

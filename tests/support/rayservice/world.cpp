@@ -45,7 +45,7 @@ Json a_multi_host_service() { return with_config(raycluster::a_cluster("ignored"
 World::World(Json service) : PlanWorld(kRayServices, std::move(service), raycluster::a_time()) {}
 
 RayServiceObserved World::observed() const {
-  RayServiceObserved seen{object(), {}, {}, {}, {}, now_, std::nullopt};
+  RayServiceObserved seen{object(), {}, {}, {}, {}, now_, last_failure_};
   const std::string uid = seen.service.uid();
   for (const auto& [name, cluster] : objects(raycluster::kRayClusters)) {
     const auto owner = Object(cluster).controller();
@@ -67,24 +67,6 @@ RayServiceObserved World::observed() const {
 
 plan::Plan World::plan() const { return plan_rayservice(observed(), options); }
 
-plan::Plan World::step() {
-  plan::Plan out = plan();
-  carry_out(out);
-  set_requests(out.requests);
-  return out;
-}
-
-int World::settle(int limit) {
-  const auto count = [this] { return clusters().size() + services().size() + pods().size(); };
-  for (int round = 1; round <= limit; ++round) {
-    const bool empty = step().empty();
-    const std::size_t before = count();
-    advance();
-    if (empty && before == count() && plan().empty()) return round;
-  }
-  return limit + 1;
-}
-
 void World::prepare(const ResourceType& type, Json& created) {
   if (type != raycluster::kRayClusters) return;
   created["metadata"]["creationTimestamp"] = format_rfc3339(now_);
@@ -96,8 +78,9 @@ void World::add_cluster(Json cluster) {
   add(raycluster::kRayClusters, std::move(cluster));
 }
 
-void World::set_requests(std::vector<plan::WorkloadRequest> requests) {
-  requests_ = std::move(requests);
+void World::carried_out(const plan::Plan& plan, bool complete) {
+  if (!complete) return;
+  requests_ = plan.requests;
   std::erase_if(answers_, [&](const auto& answer) {
     return std::ranges::find(requests_, answer.first, &plan::WorkloadRequest::name) == requests_.end();
   });

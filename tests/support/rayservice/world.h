@@ -26,19 +26,9 @@ class World final : public plan::PlanWorld {
   explicit World(Json service);
 
   [[nodiscard]] RayServiceObserved observed() const;
-  /// The plan of observed().
-  [[nodiscard]] plan::Plan plan() const;
-  /// Applies the plan as a whole; returns it.
-  plan::Plan step();
-  /// step() and advance() until a plan is empty; the number of plans, or one more than `limit`.
-  int settle(int limit = 40);
-
-  /// An action that the API server refuses does nothing.
-  void apply(const plan::Action& action) { static_cast<void>(PlanWorld::apply(action)); }
-  using PlanWorld::apply;
-  void set_requests(std::vector<plan::WorkloadRequest> requests);
+  [[nodiscard]] plan::Plan plan() const override;
   /// Five seconds pass. Terminating objects are gone, pods of clusters are created and run, requests are answered.
-  void advance();
+  void advance() override;
   /// As kubectl delete: the object is held by its finalizer.
   void delete_service();
   /// The operator is another process: it has no answers.
@@ -83,6 +73,8 @@ class World final : public plan::PlanWorld {
   void prepare(const ResourceType& type, Json& created) override;
   /// Plans see all deleted objects once; advance() removes them.
   [[nodiscard]] bool terminates(const ResourceType& /*type*/) const override { return true; }
+  /// The requests of a complete plan replace those of the one before.
+  void carried_out(const plan::Plan& plan, bool complete) override;
   void start_pods(const std::string& name, Json& cluster);
   void add_pod(Json pod);
   void remove_terminating();

@@ -16,14 +16,10 @@
 #include <utility>
 #include <vector>
 
-#include "controllers/placement/accelerator_cache.h"
-#include "controllers/placement/domains/inventory.h"
-#include "controllers/placement/placement_plan.h"
+#include "controllers/plan/plan.h"
 #include "controllers/slice/slice.h"
 
 namespace tpuslice::slice {
-
-using namespace placement;  // The tests of both controllers build their slices and nodes here.
 
 inline constexpr const char* kV6e = "tpu-v6e-slice";
 inline constexpr const char* kV5p = "tpu-v5p-slice";
@@ -161,38 +157,6 @@ void unreadable(NodeView& node);  ///< Only a minimal view is left.
 [[nodiscard]] std::vector<Slice> slices_of(std::initializer_list<SliceBuilder> slices);
 [[nodiscard]] std::vector<const Slice*> pointers_to(const std::vector<Slice>& slices);
 [[nodiscard]] std::vector<NodePtr> nodes_of(std::initializer_list<PoolBuilder> pools);
-
-/// What the stores hold. Scouts are among the pods.
-struct PlacementScene : PlacementObserved, ClusterState {};
-/// The plan of the accelerator kV6e, or of another one, with a new cache.
-[[nodiscard]] plan::Plan plan_placement(const PlacementScene& scene, const PlacementOptions& options,
-                                        const std::string& accelerator = kV6e);
-
-/// The cache of the accelerator kV6e with these nodes and pods.
-struct SceneCache {
-  AcceleratorCache cache{kV6e, {}};
-  SceneCache(const std::vector<NodePtr>& nodes, const std::vector<PodPtr>& pods);
-};
-/// An inventory with a cache of its own.
-struct SceneInventory : SceneCache, Inventory {
-  SceneInventory(const std::vector<NodePtr>& nodes, const std::vector<PodPtr>& pods)
-      : SceneCache(nodes, pods), Inventory(cache) {}
-};
-
-/// The observation of the accelerator.
-[[nodiscard]] PlacementScene observed(std::initializer_list<PoolBuilder> pools,
-                                      std::initializer_list<SliceBuilder> slices,
-                                      Duration now = std::chrono::seconds(5));
-
-/// A scout for the slice default/<name>, created at start_of_time(), in the namespace of scout_options().
-[[nodiscard]] PodPtr a_scout(const std::string& slice, const PodChange& change = {});
-/// It has this node.
-[[nodiscard]] PodPtr a_scout_on(const std::string& node, const std::string& slice);
-/// Scouts in namespace tpu-system for each slice, whether there is an autoscaler or not.
-[[nodiscard]] ScaleUpOptions scout_options();
-
-/// The ConfigMap with this record of the accelerator kV6e.
-[[nodiscard]] PreemptionState preemption_records(const std::string& record = {});
 
 /// Applies the writes of a plan to pods and checks their preconditions, and that no pod is deleted twice. Created pods
 /// have been created at `now`.

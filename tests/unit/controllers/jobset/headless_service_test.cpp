@@ -73,7 +73,7 @@ TEST(HeadlessService, IsCreatedIfMissing) {
 
 TEST(HeadlessService, ReportsAFailedCreation) {
   World world = train().world();
-  world.last_failure("HeadlessServiceCreationFailed", "quota exceeded");
+  world.fail("HeadlessServiceCreationFailed", "quota exceeded");
   EXPECT_EQ(service_ready(decided(world)), "False HeadlessServiceCreationFailed: quota exceeded");
 }
 

@@ -49,7 +49,7 @@ TEST(JobSetPlan, CreatesALimitedNumberOfJobs) {
   const auto creates = [&] {
     const Plan next = world.plan();
     const auto stages = stages_of(next);
-    world.carry_out(next);
+    EXPECT_TRUE(world.carry_out(next));
     return stages.empty() ? 0 : stages.back().size();
   };
   EXPECT_EQ(creates(), 1000U);
@@ -105,13 +105,13 @@ TEST(JobSetPlan, CountsARestartFirstThenDeletesThenCreates) {
   EXPECT_EQ(judged.status->status["restarts"], 1);
   EXPECT_EQ(judged.status->status["restartsCountTowardsMax"], 1);
   EXPECT_FALSE(judged.status->counts_only);
-  world.carry_out(judged);
+  EXPECT_TRUE(world.carry_out(judged));
   const Plan deleted = world.plan();
   ASSERT_THAT(stages_of(deleted), ElementsAre(ElementsAre("delete Job train-workers-0 Foreground",
                                                           "delete Job train-workers-1 Foreground")));
   EXPECT_EQ(deleted.reason, "deleting 2 jobs (train-workers-0, train-workers-1): they belong to a previous attempt");
   EXPECT_TRUE(deleted.stages[0].independent);
-  world.carry_out(deleted);
+  EXPECT_TRUE(world.carry_out(deleted));
   EXPECT_THAT(stages_of(world.plan()), IsEmpty()) << "the names are still taken";
   EXPECT_EQ(world.plan().requeue_after, 10s) << "when a slow deletion is reported";
   world.advance();
@@ -123,15 +123,15 @@ TEST(JobSetPlan, CountsARestartFirstThenDeletesThenCreates) {
 }
 
 TEST(JobSetPlan, RestartsWhilePodsTerminateIfRequestedAndGated) {
-  const Options gated{.mutation = {.kinds = own_kinds(), .gate = true}};
   World world = settled(of_two_slices().annotation(std::string(kRestartAt), "FailureTarget"));
   world.job("train-workers-0", with_condition("FailureTarget"));
-  world.step(gated);
-  const Plan deleted = world.plan(gated);
+  world.options = {.mutation = {.kinds = own_kinds(), .gate = true}};
+  world.step();
+  const Plan deleted = world.plan();
   ASSERT_THAT(stages_of(deleted), ElementsAre(ElementsAre("delete Job train-workers-0 Background",
                                                           "delete Job train-workers-1 Background")));
-  world.carry_out(deleted);
-  EXPECT_THAT(stages_of(world.plan(gated)),
+  EXPECT_TRUE(world.carry_out(deleted));
+  EXPECT_THAT(stages_of(world.plan()),
               ElementsAre(ElementsAre("create Job train-workers-0", "create Job train-workers-1")));
 }
 
@@ -189,18 +189,21 @@ TEST(JobSetPlan, DropsWaitsOnceTheJobSetIsFinished) {
 
 TEST(JobSetPlan, StartsAChainOfDependenciesInTurn) {
   World world = a_jobset("train").job("a").job("b").depends_on("a", "Ready").job("c").depends_on("b", "Ready").world();
-  const std::vector<std::string> reasons = world.settle();
-  ASSERT_THAT(reasons, SizeIs(testing::Ge(3U)));
-  EXPECT_THAT(reasons[0], HasSubstr("creating 1 job (train-a-0)"));
-  EXPECT_EQ(reasons[1], "creating 1 job (train-b-0)");
-  EXPECT_EQ(reasons[2], "creating 1 job (train-c-0)");
+  EXPECT_THAT(world.step().reason, HasSubstr("creating 1 job (train-a-0)"));
+  world.advance();
+  EXPECT_EQ(world.step().reason, "creating 1 job (train-b-0)");
+  world.advance();
+  EXPECT_EQ(world.step().reason, "creating 1 job (train-c-0)");
+  world.settle();
   EXPECT_THAT(of_status(world, kJobsStarted), testing::StartsWith("True "));
 }
 
 TEST(JobSetPlan, StartsInOrder) {
   World world = a_jobset("train").job("a").job("b", 2).in_order().world();
-  const std::vector<std::string> reasons = world.settle();
-  EXPECT_EQ(reasons.at(1), "creating 2 jobs (train-b-0, train-b-1)");
+  world.step();
+  world.advance();
+  EXPECT_EQ(world.step().reason, "creating 2 jobs (train-b-0, train-b-1)");
+  world.settle();
   EXPECT_THAT(of_status(world, kStartupCompleted), HasSubstr("True "));
   EXPECT_THAT(of_status(world, kStartupInProgress), HasSubstr("False "));
 }
@@ -256,7 +259,7 @@ TEST(JobSetPlan, ReportsAllErrorsOfAnInvalidSpecAndKeepsJobs) {
   EXPECT_THAT(accepted, HasSubstr("spec.coordinator.replicatedJob"));
   ASSERT_THAT(out.events, SizeIs(1));
   EXPECT_EQ(out.events[0].reason, "InvalidJobSetSpec");
-  world.carry_out(out);
+  EXPECT_TRUE(world.carry_out(out));
   EXPECT_TRUE(world.plan().empty()) << "reported once";
   world.set("/spec/replicatedJobs/0/groupName", "good").set("/spec/coordinator/replicatedJob", "workers");
   world.jobset().mutable_json()["spec"]["replicatedJobs"][0].erase("dependsOn");
@@ -334,7 +337,7 @@ TEST(JobSetPlan, DoesNotValidateAFinishedJobSet) {
 
 TEST(JobSetPlan, ReportsTheLastFailure) {
   World world = settled(of_two_slices());
-  world.without_job("train-workers-1").last_failure("JobCreationFailed", "quota exceeded");
+  world.without_job("train-workers-1").fail("JobCreationFailed", "quota exceeded");
   const Plan out = world.plan();
   EXPECT_EQ(condition(out.status->status["conditions"], kJobsStarted), "False JobCreationFailed: quota exceeded");
   EXPECT_THAT(stages_of(out), ElementsAre(ElementsAre("create Job train-workers-1")));

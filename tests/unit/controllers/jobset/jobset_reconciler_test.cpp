@@ -34,7 +34,7 @@ class ReconcilingJobSets : public ::testing::Test {
   void observe(const World& world) {
     jobsets_.put(*ObjectView::from_json(world.jobset().json()));
     const JobSetObserved seen = world.observed();
-    for (const JobPtr& job : seen.jobs) jobs_.put(*job);
+    for (const auto& [name, job] : world.jobs()) jobs_.put(*plan::view_of<JobView>(job));
     if (seen.service != nullptr) services_.put(*seen.service);
     for (const auto& claim : seen.claims) claims_.put(*claim);
   }

@@ -9,13 +9,15 @@
 
 #include "tests/support/chips.h"
 #include "tests/support/plan_matchers.h"
-#include "tests/support/slice/slices.h"
+#include "tests/unit/controllers/placement/scenes.h"
 #include "tpu/labels.h"
 
-namespace tpuslice::slice {
+namespace tpuslice::placement {
 namespace {
 
 using namespace std::chrono_literals;
+using slice::Indexes;
+using slice::kMissingPodsTimeout;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
@@ -355,4 +357,4 @@ TEST_P(RandomChanges, GiveThePlanOfAFirstReading) {
 INSTANTIATE_TEST_SUITE_P(Seeds, RandomChanges, ::testing::Range(1U, 21U));
 
 }  // namespace
-}  // namespace tpuslice::slice
+}  // namespace tpuslice::placement

@@ -9,7 +9,7 @@
 
 #include "tests/unit/controllers/placement/decisions.h"
 
-namespace tpuslice::slice {
+namespace tpuslice::placement {
 namespace {
 
 using namespace std::chrono_literals;
@@ -287,4 +287,4 @@ TEST(WaitingReason, DoesNotNameWorkloadsOfOtherNamespaces) {
 }
 
 }  // namespace
-}  // namespace tpuslice::slice
+}  // namespace tpuslice::placement

@@ -8,7 +8,7 @@
 #include "controllers/placement/scale_up/scouts.h"
 #include "tpu/labels.h"
 
-namespace tpuslice::slice {
+namespace tpuslice::placement {
 namespace {
 
 /// A scene as assign() sees it.
@@ -172,4 +172,4 @@ std::vector<NodePtr> numbered_rows(int count, int pools_each) {
 
 SliceBuilder a_row_slice(const std::string& name, int hosts) { return a_slice(name).hosts(hosts).topology_key(kRow); }
 
-}  // namespace tpuslice::slice
+}  // namespace tpuslice::placement

@@ -13,9 +13,9 @@
 #include "controllers/placement/assignment.h"
 #include "controllers/placement/scale_up/provisioning_request.h"
 #include "controllers/placement/scale_up/scale_up.h"
-#include "tests/support/slice/slices.h"
+#include "tests/unit/controllers/placement/scenes.h"
 
-namespace tpuslice::slice {
+namespace tpuslice::placement {
 
 /// What the decisions depend on.
 struct Scene {
@@ -83,4 +83,4 @@ struct RequestDecisions {
 /// Needs all nodes of a row.
 [[nodiscard]] SliceBuilder a_row_slice(const std::string& name, int hosts = 4);
 
-}  // namespace tpuslice::slice
+}  // namespace tpuslice::placement

@@ -6,9 +6,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tests/support/slice/slices.h"
+#include "tests/unit/controllers/placement/scenes.h"
 
-namespace tpuslice::slice {
+namespace tpuslice::placement {
 namespace {
 
 using namespace std::chrono_literals;
@@ -159,4 +159,4 @@ TEST_F(FailedDomainsOfANode, AreEmptyWithoutPlacedPods) {
 }
 
 }  // namespace
-}  // namespace tpuslice::slice
+}  // namespace tpuslice::placement

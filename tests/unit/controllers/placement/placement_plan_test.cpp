@@ -8,15 +8,16 @@
 #include "controllers/placement/placement_render.h"
 #include "controllers/slice/slice_state.h"
 #include "tests/support/plan_matchers.h"
-#include "tests/support/slice/slices.h"
+#include "tests/unit/controllers/placement/scenes.h"
 #include "tpu/labels.h"
 
-namespace tpuslice::slice {
+namespace tpuslice::placement {
 namespace {
 
 using namespace std::chrono_literals;
 using plan::Measurement;
 using plan::Plan;
+using slice::kMissingPodsTimeout;
 using ::testing::ElementsAre;
 using ::testing::Field;
 using ::testing::IsEmpty;
@@ -385,4 +386,4 @@ TEST(PlacementPlan, ReportsTheNumberOfWaitingSlicesEvenIfZero) {
 }
 
 }  // namespace
-}  // namespace tpuslice::slice
+}  // namespace tpuslice::placement

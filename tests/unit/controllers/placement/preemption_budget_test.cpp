@@ -7,9 +7,9 @@
 #include <gtest/gtest.h>
 
 #include "tests/support/error_matchers.h"
-#include "tests/support/slice/slices.h"
+#include "tests/unit/controllers/placement/scenes.h"
 
-namespace tpuslice::slice {
+namespace tpuslice::placement {
 namespace {
 
 using namespace std::chrono_literals;
@@ -142,4 +142,4 @@ TEST(PreemptionRecords, OfOtherAcceleratorsAreKeptUntilTheyExpire) {
 }
 
 }  // namespace
-}  // namespace tpuslice::slice
+}  // namespace tpuslice::placement

@@ -7,10 +7,10 @@
 #include "controllers/placement/placement_render.h"
 #include "controllers/slice/pod_patches.h"
 #include "tests/support/plan_matchers.h"
-#include "tests/support/slice/slices.h"
+#include "tests/unit/controllers/placement/scenes.h"
 #include "tpu/labels.h"
 
-namespace tpuslice::slice {
+namespace tpuslice::placement {
 namespace {
 
 using namespace std::chrono_literals;
@@ -190,4 +190,4 @@ TEST(PreemptionPlan, SaysThatTheBudgetIsUsedUp) {
 }
 
 }  // namespace
-}  // namespace tpuslice::slice
+}  // namespace tpuslice::placement

@@ -8,13 +8,15 @@
 #include "controllers/slice/slice_plan.h"
 #include "controllers/slice/slice_state.h"
 #include "tests/support/chips.h"
-#include "tests/support/slice/slices.h"
+#include "tests/unit/controllers/placement/scenes.h"
 #include "tpu/labels.h"
 
-namespace tpuslice::slice {
+namespace tpuslice::placement {
 namespace {
 
 using namespace std::chrono_literals;
+using slice::plan_slice;
+using slice::SliceObserved;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -85,4 +87,4 @@ TEST(RareCases, NodeWithoutTransitionTimeIsLostAtOnce) {
 }
 
 }  // namespace
-}  // namespace tpuslice::slice
+}  // namespace tpuslice::placement

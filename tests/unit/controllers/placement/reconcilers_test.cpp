@@ -6,13 +6,18 @@
 
 #include "tests/support/chips.h"
 #include "tests/support/plan_matchers.h"
-#include "tests/support/slice/slices.h"
+#include "tests/unit/controllers/placement/scenes.h"
 #include "tpu/labels.h"
 
-namespace tpuslice::slice {
+namespace tpuslice::placement {
 namespace {
 
 using namespace std::chrono_literals;
+using slice::Indexes;
+using slice::NodeHealth;
+using slice::RemovedHostHistory;
+using slice::slice_of_pod;
+using slice::SliceReconciler;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -61,7 +66,7 @@ class SliceReconciling : public ::testing::Test {
   const std::shared_ptr<RemovedHostHistory> removed_hosts_ = std::make_shared<RemovedHostHistory>();
   const std::shared_ptr<runtime::WriteBackoff> writes_ = std::make_shared<runtime::WriteBackoff>();
   const PlacementReconciler placement_{pods_, nodes_, indexes_, {failure_history_, removed_hosts_, writes_}, {}};
-  const std::shared_ptr<NodeHealth> node_health_ = std::make_shared<NodeHealth>(Options(), Timestamp());
+  const std::shared_ptr<NodeHealth> node_health_ = std::make_shared<NodeHealth>(slice::Options(), Timestamp());
   const SliceReconciler slices_{indexes_, nodes_, node_health_, {removed_hosts_, writes_}};
 };
 
@@ -413,4 +418,4 @@ TEST_F(SliceReconciling, MapsANodeToTheSlicesOnIt) {
 }
 
 }  // namespace
-}  // namespace tpuslice::slice
+}  // namespace tpuslice::placement

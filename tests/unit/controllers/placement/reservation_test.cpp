@@ -4,7 +4,7 @@
 
 #include "tests/unit/controllers/placement/decisions.h"
 
-namespace tpuslice::slice {
+namespace tpuslice::placement {
 namespace {
 
 using namespace std::chrono_literals;
@@ -276,4 +276,4 @@ TEST(LackOfDomains, IsOfAsManySlicesOfAGangAsThereAreTooFew) {
 }
 
 }  // namespace
-}  // namespace tpuslice::slice
+}  // namespace tpuslice::placement

@@ -8,13 +8,15 @@
 #include "controllers/placement/placement_plan.h"
 #include "controllers/slice/slice_plan.h"
 #include "tests/support/plan_matchers.h"
-#include "tests/support/slice/slices.h"
+#include "tests/unit/controllers/placement/scenes.h"
 #include "tpu/labels.h"
 
-namespace tpuslice::slice {
+namespace tpuslice::placement {
 namespace {
 
 using namespace std::chrono_literals;
+using slice::plan_slice;
+using slice::SliceObserved;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
@@ -186,4 +188,4 @@ TEST(PreemptedSlice, IsDifferentFromOneThatIsDeleted) {
 }
 
 }  // namespace
-}  // namespace tpuslice::slice
+}  // namespace tpuslice::placement

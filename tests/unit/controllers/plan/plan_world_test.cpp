@@ -19,11 +19,43 @@ Json an_object(const std::string& name, const std::string& owner = "uid-of-train
             {"ownerReferences", {{{"kind", "Widget"}, {"name", "x"}, {"uid", owner}, {"controller", true}}}}}}};
 }
 
+/// Its planner creates the services "a" and "b", then "c"; a controller of others makes each of them ready.
 class World final : public PlanWorld {
  public:
   World()
       : PlanWorld(kWidgets, {{"metadata", {{"name", "train"}, {"namespace", "default"}, {"uid", "uid-of-train"}}}},
                   Timestamp()) {}
+
+  [[nodiscard]] Plan plan() const override {
+    Plan out;
+    const auto create = [&](const std::vector<std::string>& names) {
+      Stage stage;
+      for (const std::string& name : names) {
+        if (!objects(kServices).contains(name)) {
+          stage.actions.push_back(Action::create(kServices, Object(an_object(name))));
+        }
+      }
+      if (!stage.actions.empty()) out.stages.push_back(std::move(stage));
+    };
+    create({"a", "b"});
+    create({"c"});
+    if (last_failure()) out.reason = last_failure()->message;
+    return out;
+  }
+  void advance() override {
+    pass(std::chrono::seconds(1));
+    for (auto& [name, service] : objects(kServices)) service["ready"] = true;
+  }
+
+  std::vector<std::string> applied_;  ///< Names, and "<name> was <spec>" of patches.
+  int carried_out_ = 0;               ///< Plans; minus those that were not complete.
+
+ private:
+  void applied(const Action& action, const Json& before) override {
+    applied_.push_back(before.is_null() ? action.key.name
+                                        : action.key.name + " was " + before.value("spec", Json()).dump());
+  }
+  void carried_out(const Plan& /*plan*/, bool complete) override { carried_out_ += complete ? 1 : -1; }
 };
 
 class PlanWorldTest : public ::testing::Test {
@@ -110,8 +142,11 @@ TEST_F(PlanWorldTest, CarriesOutStagesInOrderThenTheStatus) {
   World cut = world_;
   EXPECT_FALSE(cut.carry_out(plan, 2));
   EXPECT_THAT(cut.objects(kServices), ElementsAre(Key("a"), Key("b")));
+  cut = world_;
+  EXPECT_FALSE(cut.carry_out(plan, 3)) << "the status is the fourth write";
+  EXPECT_THAT(cut.objects(kServices), ElementsAre(Key("b")));
   EXPECT_EQ(cut.object().json().count("status"), 0U);
-  EXPECT_TRUE(world_.carry_out(plan));
+  EXPECT_TRUE(world_.carry_out(plan, 4));
   EXPECT_THAT(world_.objects(kServices), ElementsAre(Key("b")));
   EXPECT_EQ(world_.object().json()["status"]["ready"], 1);
   EXPECT_EQ(world_.last_failure(), std::nullopt);
@@ -155,6 +190,40 @@ TEST_F(PlanWorldTest, AnExecutorTakesOwnObjectsAsCreatedAndOtherUidsAsDeleted) {
   plan.stages = {{.actions = {create("b"), create("c")}}};
   EXPECT_FALSE(world_.carry_out(plan));
   EXPECT_THAT(world_.objects(kServices), ElementsAre(Key("a"), Key("b"), Key("c"))) << "a taken name affects no others";
+}
+
+TEST_F(PlanWorldTest, APlanThatSucceedsForgetsTheFailureUnlessItKeepsIt) {
+  refuse("a");
+  world_.pass(std::chrono::seconds(7));
+  world_.step();
+  ASSERT_TRUE(world_.last_failure().has_value());
+  EXPECT_EQ(world_.last_failure()->time, Timestamp(std::chrono::seconds(7)));
+  Plan plan;
+  plan.keeps_failure = true;
+  EXPECT_TRUE(world_.carry_out(plan));
+  EXPECT_TRUE(world_.last_failure().has_value());
+  plan.keeps_failure = false;
+  EXPECT_TRUE(world_.carry_out(plan));
+  EXPECT_FALSE(world_.last_failure().has_value());
+}
+
+TEST_F(PlanWorldTest, TellsItsKindWhatWasWrittenAndWhatWasCarriedOut) {
+  Plan plan;
+  plan.stages = {{.actions = {create("a"), patch("a", {{"spec", 1}}, {.uid = "uid-1"}),
+                              patch("a", {{"spec", 2}}, {.uid = "uid-1"}), remove(kServices, "a", "uid-1")}}};
+  EXPECT_TRUE(world_.carry_out(plan));
+  EXPECT_THAT(world_.applied_, ElementsAre("a", "a was null", "a was 1", "a was 2"));
+  EXPECT_EQ(world_.carried_out_, 1);
+  EXPECT_FALSE(world_.carry_out(plan, 1));
+  EXPECT_EQ(world_.carried_out_, 0);
+}
+
+TEST_F(PlanWorldTest, SettlesOnceAPlanWritesNothingAndNothingHappens) {
+  EXPECT_EQ(world_.settle(), 2) << "a plan that creates all, and an empty one";
+  EXPECT_THAT(world_.objects(kServices), ElementsAre(Key("a"), Key("b"), Key("c")));
+  world_.add(kServices, an_object("d"));
+  EXPECT_EQ(world_.settle(), 2) << "the first does nothing, but the service becomes ready";
+  EXPECT_EQ(world_.settle(), 1);
 }
 
 }  // namespace

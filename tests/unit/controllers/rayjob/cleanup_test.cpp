@@ -80,9 +80,9 @@ World about_to_finish(const Json& spec) {
   world.settle();
   world.end_submitter("Complete");
   world.ray.set_job(world.job_id(), "SUCCEEDED", "");
-  world.advance(3s);
+  world.pass(3s);
   world.step();
-  world.answer();
+  world.advance();
   return world;
 }
 
@@ -99,7 +99,7 @@ TEST(FinishedRayJob, DeletesItsClusterAndKeepsTheSubmitterWithTheLog) {
   world.settle();
   EXPECT_FALSE(world.cluster().is_null());
   EXPECT_EQ(world.plan().requeue_after, Duration(60s));
-  world.advance(60s);
+  world.pass(60s);
   world.settle();
   EXPECT_TRUE(world.cluster().is_null());
   EXPECT_FALSE(world.submitter().is_null());
@@ -138,7 +138,7 @@ TEST(FinishedRayJob, IsNotFollowedAnyMore) {
   World world = finished(Json::object());
   world.settle();
   world.take_requests();
-  world.advance(1h);
+  world.pass(1h);
   world.settle();
   EXPECT_THAT(world.take_requests(), IsEmpty());
   EXPECT_THAT(world.plan(), plan::IsEmptyPlan());

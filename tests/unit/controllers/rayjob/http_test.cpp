@@ -37,7 +37,7 @@ TEST(HttpSubmission, AsksSubmitsAndFollows) {
   EXPECT_TRUE(world.submitter().is_null());
   EXPECT_EQ(world.take_requests().front(), "GET /api/jobs/" + world.job_id());
   world.ray.set_job(world.job_id(), "SUCCEEDED", "");
-  world.advance(3s);
+  world.pass(3s);
   world.settle();
   EXPECT_EQ(world.state(), "Complete SUCCEEDED");
   EXPECT_EQ(posts(world), 0);
@@ -47,10 +47,10 @@ TEST(HttpSubmission, WithoutAnAnswerIsNotRepeatedIfItWasCarriedOut) {
   World world = with_ready_cluster();
   world.step();
   world.step();
-  world.answer();  // 404
+  world.advance();  // 404
   world.step();
   world.ray.set_fault(FakeRay::Fault::kSlow);
-  world.answer();  // Submitted, but nothing is received.
+  world.advance();  // Submitted, but nothing is received.
   world.ray.set_fault(FakeRay::Fault::kNone);
   world.settle();
   EXPECT_EQ(world.state(), "Running RUNNING");
@@ -62,17 +62,17 @@ TEST(HttpSubmission, IsRepeatedWithBackOffIfItWasNotCarriedOut) {
   World world = with_ready_cluster();
   world.step();
   world.step();
-  world.answer();
+  world.advance();
   world.step();
   world.ray.set_fault(FakeRay::Fault::kFailing);
-  world.answer();
+  world.advance();
   EXPECT_EQ(posts(world), 1);
   world.ray.set_fault(FakeRay::Fault::kNone);
   world.settle();
   EXPECT_EQ(posts(world), 0) << "too early";
   EXPECT_NE(world.status("jobStatusCheckFailureStartTime"), "");
   EXPECT_EQ(world.plan().requeue_after, Duration(3s));
-  world.advance(3s);
+  world.pass(3s);
   world.settle();
   EXPECT_EQ(posts(world), 1);
   EXPECT_EQ(world.state(), "Running RUNNING");
@@ -83,9 +83,9 @@ TEST(HttpSubmission, OfARestartedOperatorAsksFirst) {
   World world = with_ready_cluster();
   world.step();
   world.step();
-  world.answer();
+  world.advance();
   world.step();
-  world.answer();
+  world.advance();
   world.restart_operator();
   world.settle();
   EXPECT_EQ(world.state(), "Running RUNNING");

@@ -39,7 +39,7 @@ World running(const Json& spec = Json::object()) {
 World job_running(const Json& spec = Json::object()) {
   World world = running(spec);
   world.ray.set_job(world.job_id(), "RUNNING", "it runs");
-  world.advance(3s);
+  world.pass(3s);
   world.settle();
   EXPECT_THAT(world.state(), StartsWith("Running RUNNING"));
   world.take_events();
@@ -49,7 +49,7 @@ World job_running(const Json& spec = Json::object()) {
 
 void report(World& world, const char* status, const char* message = "") {
   world.ray.set_job(world.job_id(), status, message);
-  world.advance(3s);
+  world.pass(3s);
   world.settle();
 }
 
@@ -111,7 +111,7 @@ TEST(RayJobPlan, AnIdleRayJobIsNotWritten) {
   World world = job_running();
   const std::size_t writes = world.writes();
   for (int i = 0; i < 20; ++i) {
-    world.advance(3s);
+    world.pass(3s);
     world.settle();
   }
   EXPECT_EQ(world.writes(), writes);
@@ -163,7 +163,7 @@ TEST(RayJobPlan, WaitsForTheSubmitterThatCopiesTheLog) {
   report(world, "SUCCEEDED");
   EXPECT_EQ(world.state(), "Running SUCCEEDED");
   EXPECT_EQ(world.plan().requeue_after, Duration(5min));
-  world.advance(5min);
+  world.pass(5min);
   world.settle();
   EXPECT_EQ(world.state(), "Complete SUCCEEDED JobDeploymentStatusTransitionGracePeriodExceeded");
 }
@@ -171,7 +171,7 @@ TEST(RayJobPlan, WaitsForTheSubmitterThatCopiesTheLog) {
 TEST(RayJobPlan, ASubmitterThatFailedWhileTheJobRunsIsNoFailure) {
   World world = job_running();
   world.end_submitter("Failed");
-  world.advance(10min);
+  world.pass(10min);
   world.settle();
   EXPECT_EQ(world.state(), "Running RUNNING");
   report(world, "SUCCEEDED");
@@ -221,7 +221,7 @@ TEST(RayJobPlan, AJobThatRayForgotIsLostAndNotRunAgain) {
   for (const char* mode : {"K8sJobMode", "HTTPMode"}) {
     World world = job_running({{"submissionMode", mode}});
     world.ray.forget_job(world.job_id());
-    world.advance(3s);
+    world.pass(3s);
     world.settle();
     EXPECT_EQ(world.state(), "Failed RUNNING JobLost");
     EXPECT_THAT(world.status("message"), HasSubstr("the head of RayCluster"));
@@ -249,7 +249,7 @@ TEST(RayJobPlan, RetriesWithANewClusterOnceThePodsOfTheOldOneAreGone) {
   EXPECT_EQ(world.last_message("Retrying"),
             "AppFailed: exit code 1; it is retried with a new RayCluster, attempt 2 of 2");
   EXPECT_TRUE(world.cluster().is_null());
-  world.advance(5s);
+  world.pass(5s);
   world.delete_pods();
   world.settle();
   EXPECT_EQ(world.state(), "Initializing");
@@ -271,7 +271,7 @@ TEST(RayJobPlan, RetriesWithANewClusterOnceThePodsOfTheOldOneAreGone) {
 TEST(RayJobPlan, ADeadlineIsNotRetriedAndTheJobIsStopped) {
   World world = job_running({{"backoffLimit", 3}, {"activeDeadlineSeconds", 60}});
   EXPECT_EQ(world.plan().requeue_after, Duration(57s));
-  world.advance(57s);
+  world.pass(57s);
   world.settle();
   EXPECT_EQ(world.state(), "Failed RUNNING DeadlineExceeded");
   EXPECT_EQ(world.status("message"),
@@ -279,7 +279,7 @@ TEST(RayJobPlan, ADeadlineIsNotRetriedAndTheJobIsStopped) {
             "ActiveDeadlineSeconds: 60");
   EXPECT_THAT(world.last_message("Failed"), HasSubstr("it is not retried: DeadlineExceeded is not"));
   EXPECT_THAT(world.take_requests(), Contains("POST /api/jobs/" + world.job_id() + "/stop"));
-  world.advance(2min);
+  world.pass(2min);
   world.settle();
   world.restart_operator();
   world.settle();
@@ -291,7 +291,7 @@ TEST(RayJobPlan, ADeadlineThatPassedWhileTheOperatorWasDownDoesNotFailAJobThatSu
   world.ray.set_job(world.job_id(), "SUCCEEDED", "");
   world.end_submitter("Complete");
   world.restart_operator();
-  world.advance(10min);
+  world.pass(10min);
   world.step();
   EXPECT_EQ(world.state(), "Running RUNNING") << "asks first";
   world.settle();
@@ -304,7 +304,7 @@ TEST(RayJobPlan, APreRunningDeadlineNamesWhatWasWaitedFor) {
   world.set_cluster_condition("tpuslice.dev/SlicesPlaced", "False", "no node pool matches");
   world.settle();
   EXPECT_EQ(world.plan().requeue_after, Duration(60s));
-  world.advance(60s);
+  world.pass(60s);
   world.step();
   EXPECT_EQ(world.state(), "Retrying PreRunningDeadlineExceeded") << "as upstream";
   EXPECT_THAT(world.status("message"), HasSubstr("no node pool matches"));
@@ -313,12 +313,12 @@ TEST(RayJobPlan, APreRunningDeadlineNamesWhatWasWaitedFor) {
 TEST(RayJobPlan, ADashboardThatDoesNotAnswerForFiveMinutesFailsTheRayJob) {
   World world = job_running({{"backoffLimit", 3}});
   world.ray.set_fault(FakeRay::Fault::kFailing);
-  world.advance(3s);
+  world.pass(3s);
   world.settle();
   EXPECT_EQ(world.state(), "Running RUNNING");
   EXPECT_EQ(world.status("jobStatusCheckFailureStartTime"), "2026-01-01T00:00:06Z");
   EXPECT_EQ(world.plan().requeue_after, Duration(5min));
-  world.advance(5min);
+  world.pass(5min);
   world.settle();
   EXPECT_EQ(world.state(), "Failed RUNNING JobStatusCheckTimeoutExceeded");
   EXPECT_THAT(world.last_message("Failed"), HasSubstr("it is not retried"));
@@ -328,21 +328,21 @@ TEST(RayJobPlan, ADashboardThatAnswersAgainEndsTheTimeOut) {
   World world = job_running();
   for (const auto fault : {FakeRay::Fault::kInvalid, FakeRay::Fault::kWrongTypes, FakeRay::Fault::kSlow}) {
     world.ray.set_fault(fault);
-    world.advance(3s);
+    world.pass(3s);
     world.settle();
     EXPECT_NE(world.status("jobStatusCheckFailureStartTime"), "");
     world.ray.set_fault(FakeRay::Fault::kNone);
-    world.advance(3s);
+    world.pass(3s);
     world.settle();
     EXPECT_EQ(world.status("jobStatusCheckFailureStartTime"), "");
   }
   // The operator was down while the time-out passed.
   world.ray.set_fault(FakeRay::Fault::kFailing);
-  world.advance(3s);
+  world.pass(3s);
   world.settle();
   world.restart_operator();
   world.ray.set_fault(FakeRay::Fault::kNone);
-  world.advance(10min);
+  world.pass(10min);
   world.settle();
   EXPECT_EQ(world.state(), "Running RUNNING");
 }
@@ -416,7 +416,10 @@ TEST(RayJobPlan, FailedCreatesAreReported) {
 /// A plan whose write fails sends no requests, and without requests the Ray job is not followed.
 TEST(RayJobPlan, FollowsTheJobWhileItsServiceIsRefused) {
   World world(a_rayjob());
-  world.fail("FailedService", "provided port is already allocated", world.observed().now);
+  world.refuse([](const plan::Action& action) -> std::optional<Error> {
+    if (action.type != kServices) return std::nullopt;
+    return Error::of(ErrorCode::kInvalid, "provided port is already allocated");
+  });
   world.settle();
   world.start_cluster();
   world.settle();
@@ -427,7 +430,7 @@ TEST(RayJobPlan, FollowsTheJobWhileItsServiceIsRefused) {
   EXPECT_EQ(plan.requeue_after, plan::kRefusalRetry);
   EXPECT_THAT(world.condition(plan::kChildrenReady), StartsWith("False FailedService: provided port"));
   EXPECT_THAT(world.take_requests(), Not(IsEmpty()));
-  world.fail("FailedService", "provided port is already allocated", world.observed().now - plan::kRefusalRetry);
+  world.pass(plan::kRefusalRetry);
   EXPECT_THAT(writes_of(world.plan(), "create Service"), ElementsAre("create Service train-head-svc"));
 }
 

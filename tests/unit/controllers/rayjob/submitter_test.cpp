@@ -129,13 +129,13 @@ TEST(Submitter, CannotBeMadeWithoutAnImage) {
 TEST(Submitter, ThatCannotStartIsNamedWithItsContainer) {
   World world = with_submitter();
   const auto problem = [&] {
-    world.advance(3s);
+    world.pass(3s);
     world.settle();
     return world.condition(plan::kChildrenReady);
   };
   world.add_submitter_pod("train-a", "Pending", {{"waiting", {{"reason", "InvalidImageName"}, {"message", "bad"}}}});
   EXPECT_EQ(problem(), "False SubmitterPending: pod train-a: container ray-job-submitter: InvalidImageName: bad");
-  world.advance(10s);
+  world.pass(10s);
   const Json error = {{"reason", "StartError"}, {"exitCode", 128}, {"message", "exec: \"python3\": not found"}};
   world.add_submitter_pod("train-b", "Failed", {{"terminated", error}});
   const std::string failed =
@@ -152,7 +152,7 @@ TEST(Submitter, ThatCannotStartIsNamedWithItsContainer) {
 TEST(Submitter, ThatRunsIsNotNamed) {
   World world = with_submitter();
   world.add_submitter_pod("train-a", "Running", {{"running", Json::object()}});
-  world.advance(3s);
+  world.pass(3s);
   world.settle();
   EXPECT_THAT(world.condition(plan::kChildrenReady), StartsWith("True"));
 }
@@ -163,7 +163,7 @@ TEST(SidecarSubmitter, SaysHowItsContainerFailed) {
   world.start_cluster();
   world.settle();
   world.end_sidecar("StartError");
-  world.advance(3s);
+  world.pass(3s);
   world.settle();
   EXPECT_THAT(world.status("message"), HasSubstr("-head: container ray-job-submitter: StartError, exit code 1"));
 }
@@ -200,7 +200,7 @@ TEST_P(SidecarEnds, AsRaySays) {
   const auto& [name, job, container, state] = GetParam();
   if (*job != '\0') world.ray.set_job(world.job_id(), job, "");
   if (*container != '\0') world.end_sidecar(container);
-  world.advance(3s);
+  world.pass(3s);
   world.settle();
   EXPECT_EQ(world.state(), state);
 }

@@ -23,7 +23,7 @@ World with_running_job(const Json& spec = Json::object()) {
   world.start_cluster();
   world.settle();
   world.ray.set_job(world.job_id(), "RUNNING", "");
-  world.advance(3s);
+  world.pass(3s);
   world.settle();
   EXPECT_EQ(world.state(), "Running RUNNING");
   world.take_events();
@@ -84,7 +84,7 @@ TEST(SuspendedRayJob, InARetryIsSuspendedInsteadOfStarted) {
   World world = with_running_job({{"backoffLimit", 1}, {"shutdownAfterJobFinishes", true}});
   world.end_submitter("Failed");
   world.ray.set_job(world.job_id(), "FAILED", "");
-  world.advance(3s);
+  world.pass(3s);
   world.settle();
   world.patch_spec({{"suspend", true}});
   world.delete_pods();
@@ -116,7 +116,7 @@ TEST(InvalidRayJob, ThatHasBegunIsFollowedToItsEnd) {
   EXPECT_THAT(world.take_events(), ElementsAre("InvalidRayJobSpec"));
   world.end_submitter("Complete");
   world.ray.set_job(world.job_id(), "SUCCEEDED", "");
-  world.advance(3s);
+  world.pass(3s);
   world.settle();
   EXPECT_EQ(world.state(), "Complete SUCCEEDED");
   EXPECT_TRUE(world.cluster().is_null()) << "its cluster is not kept";
@@ -137,7 +137,7 @@ TEST(InvalidRayJob, IsNotRetriedUntilItIsCorrected) {
   world.patch_spec({{"rayClusterSpec", nullptr}});
   world.end_submitter("Failed");
   world.ray.set_job(world.job_id(), "FAILED", "");
-  world.advance(3s);
+  world.pass(3s);
   world.settle();
   world.delete_pods();
   world.settle();
@@ -153,7 +153,7 @@ TEST(DeletedRayJob, IsHeldUntilItsJobIsStopped) {
   world.delete_job();
   world.step();
   EXPECT_FALSE(world.gone());
-  world.answer();
+  world.advance();
   EXPECT_THAT(world.take_requests(), ElementsAre("POST /api/jobs/" + id + "/stop"));
   world.step();
   EXPECT_TRUE(world.gone());
@@ -166,7 +166,7 @@ TEST(DeletedRayJob, IsHeldForALimitedTime) {
   world.settle();
   EXPECT_FALSE(world.gone());
   EXPECT_EQ(world.plan().requeue_after, Duration(30s));
-  world.advance(30s);
+  world.pass(30s);
   world.step();
   EXPECT_TRUE(world.gone());
   EXPECT_THAT(world.take_events(), ElementsAre("FailedToStopRayJob"));
@@ -186,7 +186,7 @@ TEST(DeletedRayJob, WithoutAJobThatRunsIsNotHeld) {
   World ended = with_running_job();
   ended.end_submitter("Complete");
   ended.ray.set_job(ended.job_id(), "SUCCEEDED", "");
-  ended.advance(3s);
+  ended.pass(3s);
   ended.settle();
   ended.take_requests();
   ended.patch_spec({{"rayClusterSpec", nullptr}});
@@ -220,7 +220,7 @@ TEST(SelectingRayJob, NeverDeletesTheCluster) {
   EXPECT_TRUE(world.service().is_null());
   world.end_submitter("Complete");
   world.ray.set_job(world.job_id(), "SUCCEEDED", "");
-  world.advance(3s);
+  world.pass(3s);
   world.settle();
   EXPECT_EQ(world.state(), "Complete SUCCEEDED");
   EXPECT_FALSE(world.cluster().is_null());
@@ -236,11 +236,11 @@ TEST(SelectingRayJob, DeletesItselfIfARuleSaysSo) {
   world.add_foreign_cluster("shared");
   world.start_cluster();
   world.settle();
-  world.advance(60s);
+  world.pass(60s);
   world.settle();
   EXPECT_EQ(world.state(), "Failed DeadlineExceeded");
   EXPECT_FALSE(world.gone());
-  world.advance(60s);
+  world.pass(60s);
   world.settle();
   EXPECT_TRUE(world.gone());
 }

@@ -251,7 +251,8 @@ TEST_F(RayServiceUpgrade, ASwitchThatWasCutIsCompleted) {
   const plan::Plan plan = world_.plan();
   for (const plan::Stage& stage : plan.stages) {
     for (const plan::Action& action : stage.actions) {
-      if (action.key.name == "llm-serve-svc") world_.apply(action);
+      if (action.key.name != "llm-serve-svc") continue;
+      EXPECT_TRUE(world_.apply(action).ok());
     }
   }
   world_.restart_operator();

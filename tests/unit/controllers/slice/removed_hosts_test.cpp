@@ -129,10 +129,6 @@ TEST(RemovedHost, DoesNotStandForAHostOfTheNextAttempt) {
   const std::vector<PodPtr> pods = a_slice("train").hosts(4).without(3).pods();
   const Slice slice = read_slice(kTrain, pods, {{kTrain, {{3, "uid-of-an-earlier-attempt"}}}});
   EXPECT_EQ(state_of(slice, after(1s)).phase, SlicePhase::kForming);
-  PlacementScene seen = observed({a_pool("pool-a").size(4)}, {}, 1s);
-  seen.pods = pods;
-  seen.removed_hosts = {{kTrain, {{3, "uid-of-an-earlier-attempt"}}}};
-  EXPECT_TRUE(plan_placement(seen, {}).stages.empty());
 }
 
 TEST(RemovedHost, HoldsBackTheHostsThatAreRecreated) {

@@ -65,18 +65,6 @@ TEST(SlicePlan, ReleasesTheOtherHostsToTheDomainOfHostZero) {
   EXPECT_EQ(plan::to_json(plan), expected) << plan::to_json(plan).dump(2);
 }
 
-TEST(SlicePlan, BindsEachHostToTheNodeRecordedOnHostZero) {
-  SliceObserved seen = seen_of(a_slice("train").hosts(3), a_pool("pool-a").size(3), 9s);
-  apply_plan(plan_placement(observed({a_pool("pool-a").size(3)}, {a_slice("train").hosts(3)}), {}), seen.pods);
-  const Plan plan = plan_slice(seen, kShortTimeout);
-  ASSERT_THAT(writes_of(plan), ElementsAre("patch Pod train-1", "patch Pod train-2"));
-  const Json patch = *action_of(plan, "patch Pod train-2").body.make();
-  EXPECT_EQ(*find_path(patch, {"spec", "affinity", "nodeAffinity"}), Json::parse(R"(
-    {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [
-      {"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["pool-a-2"]}]}]}})"));
-  EXPECT_EQ(string_at(patch, {"metadata", "annotations", tpu::kPlacedOn}), "") << "one record is enough";
-}
-
 TEST(SlicePlan, ReleasesAllHostsInOneStage) {
   const Plan plan = plan_of(begun());
   EXPECT_THAT(stages_of(plan), ElementsAre(ElementsAre("patch Pod train-1", "patch Pod train-2", "patch Pod train-3")));

@@ -140,18 +140,5 @@ TEST(TeardownGrace, IsNotShortenedInASliceThatIsNotTornDownForALostPod) {
               IsEmpty());
 }
 
-// While old pods terminate, their domain is used, so no other slice gets it.
-
-TEST(TeardownGrace, KeepsTheDomainUsedUntilTheLastPodHasStopped) {
-  const SliceBuilder ending = slice_with_grace().terminating(0).terminating(1).terminating(2);
-  const SliceBuilder other = a_slice("other").hosts(3);
-  const PoolBuilder pool = a_pool("pool-a").size(3);
-  EXPECT_THAT(writes_of(plan_placement(observed({pool}, {ending, other}), {})), ElementsAre("patch Pod other-0"))
-      << "its waiting reason";
-  PlacementScene last = observed({pool}, {slice_with_grace().without(0).without(1).terminating(2), other});
-  EXPECT_EQ(plan_placement(last, {}).reason,
-            "slice other waits: 1 node pool would match, none is free: pool-a runs default/job (train)");
-}
-
 }  // namespace
 }  // namespace tpuslice::slice

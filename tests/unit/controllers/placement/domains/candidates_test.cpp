@@ -5,7 +5,7 @@
 
 #include "tests/unit/controllers/placement/decisions.h"
 
-namespace tpuslice::slice {
+namespace tpuslice::placement {
 namespace {
 
 using namespace std::chrono_literals;
@@ -138,4 +138,4 @@ TEST(CandidatesReason, IsThatOfThePodsIfTheyDifferTooMuch) {
 }
 
 }  // namespace
-}  // namespace tpuslice::slice
+}  // namespace tpuslice::placement

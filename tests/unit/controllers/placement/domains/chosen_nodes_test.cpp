@@ -11,10 +11,11 @@
 #include "tests/unit/controllers/placement/decisions.h"
 #include "tpu/labels.h"
 
-namespace tpuslice::slice {
+namespace tpuslice::placement {
 namespace {
 
 using namespace std::chrono_literals;
+using slice::plan_slice;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -247,4 +248,4 @@ TEST(PlacedOnChosenNodes, SaysWhichFieldKeepsALaterHostOutOfTheDomain) {
 }
 
 }  // namespace
-}  // namespace tpuslice::slice
+}  // namespace tpuslice::placement

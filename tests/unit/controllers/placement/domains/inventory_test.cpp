@@ -9,7 +9,7 @@
 #include "tests/unit/controllers/placement/decisions.h"
 #include "tpu/labels.h"
 
-namespace tpuslice::slice {
+namespace tpuslice::placement {
 namespace {
 
 using ::testing::ElementsAre;
@@ -354,4 +354,4 @@ TEST(NodeRequirements, OfOneSliceAreLimited) {
 }
 
 }  // namespace
-}  // namespace tpuslice::slice
+}  // namespace tpuslice::placement

@@ -8,10 +8,10 @@
 #include <gtest/gtest.h>
 
 #include "tests/support/chips.h"
-#include "tests/support/slice/slices.h"
+#include "tests/unit/controllers/placement/scenes.h"
 #include "tpu/labels.h"
 
-namespace tpuslice::slice {
+namespace tpuslice::placement {
 namespace {
 
 NodeView a_node(StringMap labels, std::vector<NodeTaint> taints = {}) {
@@ -213,4 +213,4 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& test) { return test.param.name; });
 
 }  // namespace
-}  // namespace tpuslice::slice
+}  // namespace tpuslice::placement

@@ -5,7 +5,7 @@
 #include "controllers/placement/domains/node_match.h"
 #include "tests/unit/controllers/placement/decisions.h"
 
-namespace tpuslice::slice {
+namespace tpuslice::placement {
 namespace {
 
 using namespace std::chrono_literals;
@@ -75,4 +75,4 @@ TEST(NodesToBeRemoved, AreNotReservedForAGang) {
 }
 
 }  // namespace
-}  // namespace tpuslice::slice
+}  // namespace tpuslice::placement

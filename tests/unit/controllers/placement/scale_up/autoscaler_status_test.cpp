@@ -4,9 +4,9 @@
 #include <gtest/gtest.h>
 
 #include "tests/support/error_matchers.h"
-#include "tests/support/slice/slices.h"
+#include "tests/unit/controllers/placement/scenes.h"
 
-namespace tpuslice::slice {
+namespace tpuslice::placement {
 namespace {
 
 using namespace std::chrono_literals;
@@ -70,4 +70,4 @@ TEST(MetadataViewOfAConfigMap, NeedsAName) {
 }
 
 }  // namespace
-}  // namespace tpuslice::slice
+}  // namespace tpuslice::placement

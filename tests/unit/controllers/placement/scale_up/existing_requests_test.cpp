@@ -6,7 +6,7 @@
 #include "controllers/placement/scale_up/provisioning_request.h"
 #include "tests/unit/controllers/placement/scale_up/request_scenes.h"
 
-namespace tpuslice::slice {
+namespace tpuslice::placement {
 namespace {
 
 using namespace std::chrono_literals;
@@ -202,4 +202,4 @@ TEST(RequestsUnderWay, DoNotKeepDomainsOnceTheyAreUnsuccessful) {
 }
 
 }  // namespace
-}  // namespace tpuslice::slice
+}  // namespace tpuslice::placement

@@ -10,7 +10,7 @@
 #include "tests/unit/controllers/placement/decisions.h"
 #include "tpu/labels.h"
 
-namespace tpuslice::slice {
+namespace tpuslice::placement {
 namespace {
 
 using namespace std::chrono_literals;
@@ -170,4 +170,4 @@ TEST(EndedRequests, AreMadeAgainOnceInTheTimeOut) {
 }
 
 }  // namespace
-}  // namespace tpuslice::slice
+}  // namespace tpuslice::placement

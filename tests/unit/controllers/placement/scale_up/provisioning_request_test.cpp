@@ -12,7 +12,7 @@
 #include "tests/unit/controllers/placement/scale_up/request_scenes.h"
 #include "tpu/labels.h"
 
-namespace tpuslice::slice {
+namespace tpuslice::placement {
 namespace {
 
 using namespace std::chrono_literals;
@@ -276,4 +276,4 @@ TEST(RequestIndexes, AreByAccelerator) {
 }
 
 }  // namespace
-}  // namespace tpuslice::slice
+}  // namespace tpuslice::placement

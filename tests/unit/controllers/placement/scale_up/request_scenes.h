@@ -7,7 +7,7 @@
 #include "controllers/placement/scale_up/scouts.h"
 #include "tests/unit/controllers/placement/decisions.h"
 
-namespace tpuslice::slice {
+namespace tpuslice::placement {
 
 /// Of the request, and of its template.
 inline std::string name_of(const std::string& slice) { return "tpu-system/" + scale_up_name({"default", slice}); }
@@ -37,4 +37,4 @@ inline Scene waiting_with(const RequestChange& change, Duration now = std::chron
           .provisioning = {.requests = {a_request("x", change)}, .templates = {a_template("x")}}};
 }
 
-}  // namespace tpuslice::slice
+}  // namespace tpuslice::placement

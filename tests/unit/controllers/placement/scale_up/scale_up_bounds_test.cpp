@@ -10,7 +10,7 @@
 #include "tests/unit/controllers/placement/decisions.h"
 #include "tpu/labels.h"
 
-namespace tpuslice::slice {
+namespace tpuslice::placement {
 namespace {
 
 using namespace std::chrono_literals;
@@ -250,4 +250,4 @@ TEST(IsScout, IsAPodOfTheNamespaceOfTheScoutsWithTheAnnotation) {
 }
 
 }  // namespace
-}  // namespace tpuslice::slice
+}  // namespace tpuslice::placement

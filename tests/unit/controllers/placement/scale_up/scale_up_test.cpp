@@ -9,7 +9,7 @@
 #include "tests/unit/controllers/placement/decisions.h"
 #include "tpu/labels.h"
 
-namespace tpuslice::slice {
+namespace tpuslice::placement {
 namespace {
 
 using namespace std::chrono_literals;
@@ -319,4 +319,4 @@ TEST(AvoidedDomains, ContainThoseThatAreReserved) {
 }
 
 }  // namespace
-}  // namespace tpuslice::slice
+}  // namespace tpuslice::placement

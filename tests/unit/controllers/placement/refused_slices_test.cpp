@@ -10,11 +10,11 @@
 #include "controllers/slice/pod_patches.h"
 #include "controllers/slice/slice_plan.h"
 #include "tests/support/plan_matchers.h"
-#include "tests/support/slice/slices.h"
 #include "tests/unit/controllers/placement/decisions.h"
+#include "tests/unit/controllers/placement/scenes.h"
 #include "tpu/labels.h"
 
-namespace tpuslice::slice {
+namespace tpuslice::placement {
 namespace {
 
 using namespace std::chrono_literals;
@@ -41,12 +41,12 @@ class Refusals {
     return send(now);
   }
   std::vector<std::string> plan_one(const SliceBuilder& slice, Duration now) {
-    SliceObserved seen{slice.key(), {}, {}, after(now)};
+    slice::SliceObserved seen{slice.key(), {}, {}, after(now)};
     for (const PodPtr& pod : scene_.pods) {
       if (in_slice(*pod) && slice_key(*pod) == slice.key()) seen.pods.push_back(pod);
     }
     seen.failed_writes = std::make_shared<const plan::FailedWrites>(writes_);
-    plan_ = plan_slice(seen, {});
+    plan_ = slice::plan_slice(seen, {});
     return send(now);
   }
   void refuse(const std::string& pod, const Error& error = kDenied) { errors_.insert_or_assign(pod, error); }
@@ -311,10 +311,10 @@ TEST(HalfPlacedSlice, IsNotTornDownWithoutARefusal) {
 
 TEST(TornDownSlice, DeletesTheOtherPodsIfOneCannotBeDeleted) {
   const SliceBuilder slice = a_slice("train").hosts(3).runs_in("pool-a").fails(0);
-  const plan::Plan plan = plan_slice({slice.key(), slice.pods(), {}, after(1min)}, {});
+  const plan::Plan plan = slice::plan_slice({slice.key(), slice.pods(), {}, after(1min)}, {});
   ASSERT_THAT(plan.stages, SizeIs(2));
   EXPECT_TRUE(plan.stages[1].independent);
 }
 
 }  // namespace
-}  // namespace tpuslice::slice
+}  // namespace tpuslice::placement
