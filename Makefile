@@ -39,7 +39,7 @@ test: deps ## Build and run unit, golden, law and simulation tests, and a scenar
 	@tests/controlplane/build.sh || true # without it, tests are skipped
 	@tests/support/run_tests.sh $(BUILD) -L '$(FIRST)'
 
-test-all: deps ## The same, then all other tests, those on real kubelets included
+test-all: deps ## The same, then all other tests but test-nodes
 	@tests/support/test_all.sh
 
 test-rest: build
@@ -48,8 +48,7 @@ test-rest: build
 	@tests/helm/build.sh || true
 	@tests/upgrade/build.sh || true
 	@tests/ray/install.sh >/dev/null || true
-	@tests/nodes/images/build.sh pause busybox python >/dev/null || true
-	@tests/support/run_tests.sh $(BUILD) -LE '$(FIRST)'
+	@tests/support/run_tests.sh $(BUILD) -LE '$(FIRST)|nodes'
 
 test-nodes: deps controlplane ## Build and run the tests on real kubelets; see tests/nodes/README.md
 	@tests/nodes/images/build.sh pause busybox python >/dev/null

@@ -6,9 +6,9 @@
 #include <string>
 
 #include "controllers/raycluster/names.h"
+#include "controllers/raycluster/pods/slice_text.h"
 #include "controllers/raycluster/raycluster_options.h"
 #include "controllers/raycluster/rules/spec.h"
-#include "controllers/raycluster/pods/slice_text.h"
 
 namespace tpuslice::raycluster {
 
