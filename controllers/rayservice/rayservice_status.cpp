@@ -81,8 +81,9 @@ void update_running(const RayServiceState& state, const RunningDecisions& decisi
                     Json& status, plan::Changes& changes) {
   const ClusterChoice& choice = decisions.choice;
   ConditionInput input{state, decisions, refusal, choice.active_name, choice.pending_name, endpoints_of_service(state)};
-  const auto& failure = state.seen.last_failure;
-  const bool promoted = decisions.promote && !(failure && failure->reason == kFailedService);
+  // After a failed write the services may still select the cluster of before.
+  const bool promoted =
+      decisions.promote && (!state.seen.last_failure || selected_cluster(state) == choice.pending_name);
   if (promoted) {
     input.active_name = choice.pending_name;
     input.pending_name.clear();
