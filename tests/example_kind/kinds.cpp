@@ -19,6 +19,7 @@ constexpr std::array kKinds = {
 
 std::vector<const rules::WorkloadKind*> all_of_admission() {
   std::vector<const rules::WorkloadKind*> all;
+  all.reserve(kKinds.size() + rules::core_kinds().size());
   for (const kind::Kind* each : kKinds) all.push_back(&each->admission);
   for (const rules::WorkloadKind& each : rules::core_kinds()) all.push_back(&each);
   return all;
