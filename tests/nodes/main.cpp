@@ -66,7 +66,8 @@ Status read_pools(CommandLine& line) {
 
 /// Makes the API server reachable at a port of 127.0.0.1 in the network namespace that run.sh was started in.
 Result<std::unique_ptr<LoadBalancer>> publish(NodeCluster& cluster, const std::string& kubeconfig_out) {
-  const char* const outer = std::getenv("TPUSLICE_OUTER_NETWORK");  // NOLINT(concurrency-mt-unsafe): no thread sets variables
+  const char* const outer =
+      std::getenv("TPUSLICE_OUTER_NETWORK");  // NOLINT(concurrency-mt-unsafe): no thread sets variables
   if (outer == nullptr) return Error::not_found("TPUSLICE_OUTER_NETWORK: not set");
   ASSIGN_OR_RETURN(auto relay, LoadBalancer::start(std::atoi(outer)));  // NOLINT(cert-err34-c): of isolate.sh
   const std::string& server = cluster.plane().server();

@@ -31,7 +31,8 @@ cluster.local:53 in-addr.arpa:53 {{
 constexpr const char* kTpu = "google.com/tpu";
 
 std::string cluster_directory() {
-  const char* const directory = std::getenv("TPUSLICE_NODES_DIR");  // NOLINT(concurrency-mt-unsafe): no thread sets variables
+  const char* const directory =
+      std::getenv("TPUSLICE_NODES_DIR");  // NOLINT(concurrency-mt-unsafe): no thread sets variables
   return directory == nullptr ? "" : directory;
 }
 

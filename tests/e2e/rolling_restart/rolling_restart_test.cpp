@@ -13,8 +13,8 @@
 #include "api/http/tls/tls_credentials.h"
 #include "api/types/yaml.h"
 #include "tests/e2e/admission_load.h"
-#include "tests/support/load_balancer.h"
 #include "tests/support/eventually.h"
+#include "tests/support/load_balancer.h"
 #include "tests/support/operator_process.h"
 #include "webhook/certificates.h"
 

@@ -1,6 +1,4 @@
 // Slices whose pods the API server does not let us change.
-#include "controllers/slice/refused_pods.h"
-
 #include <algorithm>
 
 #include <gmock/gmock.h>
@@ -8,6 +6,7 @@
 
 #include "controllers/placement/preemption.h"
 #include "controllers/slice/pod_patches.h"
+#include "controllers/slice/refused_pods.h"
 #include "controllers/slice/slice_plan.h"
 #include "tests/support/plan_matchers.h"
 #include "tests/unit/controllers/placement/decisions.h"

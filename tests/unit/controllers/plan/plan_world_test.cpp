@@ -207,7 +207,7 @@ TEST_F(PlanWorldTest, APlanThatSucceedsForgetsTheFailureUnlessItKeepsIt) {
   EXPECT_FALSE(world_.last_failure().has_value());
 }
 
-TEST_F(PlanWorldTest, TellsItsKindWhatWasWrittenAndWhatWasCarriedOut) {
+TEST_F(PlanWorldTest, CallsTheHooksOfWritesAndOfPlans) {
   Plan plan;
   plan.stages = {{.actions = {create("a"), patch("a", {{"spec", 1}}, {.uid = "uid-1"}),
                               patch("a", {{"spec", 2}}, {.uid = "uid-1"}), remove(kServices, "a", "uid-1")}}};
