@@ -410,9 +410,13 @@ TEST_F(ManagerThreads, ReconcileAndStopWithTheLeaseReleasedLast) {
 
 /// Regression: the lease was not released, and events were dropped, if a request took more than 0.75 s.
 TEST_F(ManagerThreads, ReleaseTheLeaseOfASlowApiServer) {
+  std::atomic<bool> slow = false;
+  api_.on_write = [&slow](const FakeApi::Call&, const std::stop_token& stop) {
+    if (slow) pause(1s, stop);
+  };
   start();
   EXPECT_TRUE(eventually([&] { return operator_->manager.leading(); }));
-  api_.on_write = [](const FakeApi::Call&, const std::stop_token& stop) { pause(1s, stop); };
+  slow = true;
   stop_.request_stop();
   result_.get();
   EXPECT_EQ(api_.find(kLeases, kLease)->json()["spec"]["holderIdentity"], "");
