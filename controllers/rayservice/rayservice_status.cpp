@@ -81,9 +81,8 @@ void update_running(const RayServiceState& state, const RunningDecisions& decisi
                     Json& status, plan::Changes& changes) {
   const ClusterChoice& choice = decisions.choice;
   ConditionInput input{state, decisions, refusal, choice.active_name, choice.pending_name, endpoints_of_service(state)};
-  // After a failed write the services may still select the cluster of before.
-  const bool promoted =
-      decisions.promote && (!state.seen.last_failure || selected_cluster(state) == choice.pending_name);
+  // After a failed write the services may still select the cluster of before. Once they do not, the choice says so.
+  const bool promoted = decisions.promote && !state.seen.last_failure;
   if (promoted) {
     input.active_name = choice.pending_name;
     input.pending_name.clear();

@@ -80,9 +80,9 @@ void UpstreamControllers::run(const std::stop_token& stop, const std::function<v
   while (!stop.stop_requested()) {
     const Instant due = step(clock_.now(), stop);
     if (std::exchange(changed_, false)) changed();
-    const bool known =
-        std::ranges::none_of(watched_, [](const Watched& each) { return each.state == State::kUnknown; });
-    pause(std::min(due - clock_.now(), known ? kLookInterval : kFirstLookInterval), stop);
+    const bool reads = std::ranges::any_of(
+        watched_, [](const Watched& each) { return each.state == State::kUnknown && !each.leases->synced(); });
+    pause(std::min(due - clock_.now(), reads ? kFirstLookInterval : kLookInterval), stop);
   }
 }
 

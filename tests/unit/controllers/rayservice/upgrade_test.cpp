@@ -84,6 +84,34 @@ TEST_F(RayServiceUpgrade, AnotherConfigMakesAPendingClusterThatTakesOverWhenItSe
   EXPECT_EQ(world_.condition(kReady), "True: NonZeroServeEndpoints");
 }
 
+/// A write that is refused before those of the services leaves them on the old cluster.
+TEST_F(RayServiceUpgrade, OnlyTheClusterThatTheServicesSelectIsActive) {
+  for (const std::string_view kind : {raycluster::kRayClusters.kind, kPods.kind, kServices.kind}) {
+    World world = world_;
+    world.config()["workerGroupSpecs"][0]["template"]["spec"]["containers"][0]["image"] = "next";
+    int refused = 0;
+    world.refuse([&](const plan::Action& action) -> std::optional<Error> {
+      if (action.kind != plan::ActionKind::kPatch || action.type.kind != kind) return std::nullopt;
+      ++refused;
+      return Error::of(ErrorCode::kForbidden, "denied");
+    });
+    for (int i = 0; i < 20; ++i) {
+      world.step();
+      // As the controller does after a failure.
+      if (const plan::Plan next = world.plan(); world.last_failure() && next.status) world.apply(*next.status);
+      EXPECT_EQ(world.active(), world.selected("llm-serve-svc")) << kind << " refused, round " << i;
+      world.advance();
+    }
+    world.refuse(nullptr);
+    for (int i = 0; i < 20; ++i) {
+      world.step();
+      world.advance();
+    }
+    EXPECT_NE(world.active(), first_) << kind;
+    EXPECT_GT(refused, 0) << kind;
+  }
+}
+
 TEST_F(RayServiceUpgrade, TheOldClusterIsDeletedAfterADelayThatSurvivesARestart) {
   set_image("next");
   ASSERT_TRUE(run_until([&] { return world_.active() != first_; }));
