@@ -93,6 +93,12 @@ void set_suspended(UpstreamConditions& conditions) {
   conditions.set_false(kRestarting, "JobSetSuspended", kSuspendedMessage);
 }
 
+/// Jobs are to be suspended or resumed, and the API server refused that or another change of Jobs.
+bool suspension_refused(const JobSetState& state, const RunningDecisions& running) {
+  const auto& failure = state.seen.last_failure;
+  return failure && failure->reason == kJobUpdateFailed && (!running.suspend.empty() || !running.resume.resume.empty());
+}
+
 void set_upstream_conditions(const JobSetState& state, const Decisions& decisions, JobSetStatus& status,
                              plan::Changes& changes) {
   if (decisions.cleanup) return;
@@ -110,6 +116,7 @@ void set_upstream_conditions(const JobSetState& state, const Decisions& decision
   if (!decisions.running) return;
   const Order order = decisions.running->startup.order;
   set_startup(order, conditions);
+  if (suspension_refused(state, *decisions.running)) return;
   if (suspended) {
     set_suspended(conditions);
   } else if (order != Order::kInProgress) {

@@ -150,9 +150,12 @@ void add_adoption(const RayClusterSpec& spec, const std::vector<PodPtr>& pods, C
 
 void add_upgrade(const RayClusterState& state, const UpgradeDecision& upgrade, Changes& changes) {
   for (const UpgradeDecision::Record& record : upgrade.records) {
-    changes.add(Step::kPodPatches,
-                Action::patch(kPods, record.pod->key, {{"metadata", {{"annotations", record.annotations}}}},
-                              {.uid = record.pod->uid}));
+    Action action = Action::patch(kPods, record.pod->key, {{"metadata", {{"annotations", record.annotations}}}},
+                                  {.uid = record.pod->uid});
+    action.failure_reason = kFailedUpdatePod;
+    const std::string failure = fmt::format("Failed to record the spec of Pod {}", record.pod->key.to_string());
+    changes.add(Step::kPodPatches, std::move(action),
+                {.on_failure = {{EventType::kWarning, "FailedToUpdatePod", "UpdatePod", failure}}});
   }
   if (!upgrade.records.empty()) {
     changes.reasons.push_back(

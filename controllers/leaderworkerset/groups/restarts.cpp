@@ -128,7 +128,11 @@ RestartDecision decide_restart(const Group& group, const RestartRecords& records
   RestartRecord record{leader, 0, now};
   if (const auto found = records.find(group.index); found != records.end()) {
     RestartRecord before = found->second;
-    if (before.leader == leader) return {kRestart, before, now};  // Already counted; the leader was not deleted yet.
+    if (before.leader == leader) {  // Already counted; the leader was not deleted yet.
+      // The record must not expire while the API server refuses the delete.
+      if (now >= reset_time(before, options)) before.last = now;
+      return {kRestart, before, now};
+    }
     if (before.exhausted == leader || now < reset_time(before, options)) {
       if (limit && before.count >= *limit) {
         before.exhausted = leader;

@@ -101,6 +101,8 @@ inline constexpr std::string_view kFailedDeleteWorkerPod = "FailedDeleteWorkerPo
 inline constexpr std::string_view kFailedCreateWorkerPod = "FailedCreateWorkerPod";
 /// Ours: upstream does not adopt.
 inline constexpr std::string_view kFailedAdoptPods = "FailedAdoptPods";
+/// Ours: the annotation with the spec of a pod could not be added.
+inline constexpr std::string_view kFailedUpdatePod = "FailedUpdatePod";
 /// Ours: upstream reports a failed service only in its log.
 inline constexpr std::string_view kFailedService = "FailedService";
 /// Ours: the Secret with the cluster's token could not be created.

@@ -208,6 +208,30 @@ TEST(JobSetPlan, StartsInOrder) {
   EXPECT_THAT(of_status(world, kStartupInProgress), HasSubstr("False "));
 }
 
+TEST(JobSetPlan, IsSuspendedOrResumedOnceTheJobsAre) {
+  World world = settled(of_two_slices());
+  const auto try_while_refused = [&world] {
+    world.refuse([](const plan::Action& action) -> std::optional<Error> {
+      if (action.key.name != "train-workers-1") return std::nullopt;
+      return Error::of(ErrorCode::kForbidden, "denied");
+    });
+    EXPECT_FALSE(world.carry_out(world.plan()));
+    // As the controller does after a failure.
+    world.apply(*world.plan().status);
+    world.refuse(nullptr);
+  };
+  world.set("/spec/suspend", true);
+  try_while_refused();
+  EXPECT_EQ(of_status(world, kSuspended), "");
+  world.settle();
+  EXPECT_THAT(of_status(world, kSuspended), HasSubstr("True "));
+  world.set("/spec/suspend", false);
+  try_while_refused();
+  EXPECT_THAT(of_status(world, kSuspended), HasSubstr("True "));
+  world.settle();
+  EXPECT_THAT(of_status(world, kSuspended), HasSubstr("False "));
+}
+
 TEST(JobSetPlan, SuspendsAndResumes) {
   World world = settled(of_two_slices());
   world.set("/spec/suspend", true);

@@ -120,6 +120,7 @@ TEST_F(Recreate, RecordsTheHashOfPodsOfAnEarlierOrOtherOperator) {
   EXPECT_THAT(stages_of(out), ElementsAre(AllOf(SizeIs(5), Each(StartsWith("patch Pod ")))));
   const plan::Action head = action_of(out, "patch Pod " + seen_.pods[0]->key.name);
   EXPECT_EQ(head.preconditions.uid, seen_.pods[0]->uid);
+  EXPECT_EQ(head.failure_reason, kFailedUpdatePod);
   EXPECT_EQ(head.body.make().value()["metadata"]["annotations"]["ray.io/upgrade-strategy-recreate-hash"],
             hash_of(seen_.cluster.json()));
 }

@@ -166,6 +166,10 @@ TEST(Restart, IsCountedOnceIfItsDeleteIsRepeated) {
   const RestartDecision verdict = decide_restart(same, records, 7, kStart + 1s, {});
   EXPECT_EQ(verdict.kind, kRestart) << "counted, but the leader still exists";
   EXPECT_EQ(verdict.record.count, 7);
+  EXPECT_EQ(verdict.record.last, kStart);
+  const RestartRecord late = decide_restart(same, records, 7, kStart + 1h, {}).record;
+  EXPECT_NE(format_restarts({{0, late}}, 1, kStart + 1h, {}), "") << "a refused delete is not forgotten";
+  EXPECT_EQ(late.count, 7);
 }
 
 TEST(Restart, IsLimited) {
