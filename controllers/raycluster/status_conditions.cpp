@@ -48,7 +48,8 @@ void set_head_ready(const PodPtr& head, Conditions& conditions) {
       const bool waiting = !stopped->waiting_reason.empty();
       reason = waiting ? stopped->waiting_reason : stopped->terminated_reason;
       if (!message.empty()) message += "; ";
-      message += stopped->name + ": " + (waiting ? stopped->waiting_message : stopped->terminated_message);
+      const std::string why = waiting ? stopped->waiting_message.str() : stopped->failure();
+      message += stopped->name + ": " + (why.empty() ? reason : why);
     }
   }
   conditions.set(kHeadPodReady, head->ready, reason.empty() ? "Unknown" : reason, message);

@@ -104,6 +104,14 @@ bool lost_workers(const Json& before, const Json& after) {
          count_at(after, "desiredWorkerReplicas") >= count_at(before, "desiredWorkerReplicas");
 }
 
+/// SidecarMode: the submitter does not wait for workers, and once its container has terminated, the head pod, whose
+/// containers are not restarted, is never Ready, nor is the cluster.
+bool sidecar_has_ended(const RayJobState& state) {
+  if (state.spec.mode != SubmissionMode::kSidecar) return false;
+  const SubmitterState submitter = submitter_state(state);
+  return submitter.kind == SubmitterState::Kind::kSucceeded || submitter.kind == SubmitterState::Kind::kAborted;
+}
+
 bool lacks_workers(const Json& cluster_status) {
   return count_at(cluster_status, "availableWorkerReplicas") < count_at(cluster_status, "desiredWorkerReplicas");
 }
@@ -169,7 +177,7 @@ ClusterDecision decide_cluster(const RayJobState& state) {
   if (live == nullptr) return state.spec.selects_cluster ? not_found(state) : decide_missing_cluster(state);
   const Object cluster = live->object();
   ClusterDecision out{.status = plan::status_of(cluster)};
-  if (string_at(out.status, {"state"}) == "ready") {
+  if (string_at(out.status, {"state"}) == "ready" || sidecar_has_ended(state)) {
     out.kind = ClusterKind::kReady;
     out.dashboard_url =
         ray::dashboard_host_port(raycluster::RayClusterSpec::read(cluster), state.options.cluster_domain);

@@ -25,8 +25,9 @@ using ::testing::IsEmpty;
 constexpr Duration kLimit = seconds(300);
 constexpr int kHosts = 4;  ///< Of the tutorial's slice.
 constexpr const char* kTutorial = "maxtext-tpu-cluster";
+/// Waits for the workers: in SidecarMode the job begins as soon as the head has started.
 constexpr const char* kCountChips =
-    R"sh(python3 -c "import ray; ray.init(); found = ray.cluster_resources()['TPU']; print('chips:', found); assert found == 8")sh";
+    R"sh(python3 -c "import ray, time; ray.init(); [time.sleep(1) for _ in range(60) if ray.cluster_resources().get('TPU', 0) < 8]; found = ray.cluster_resources()['TPU']; print('chips:', found); assert found == 8")sh";
 constexpr const char* kFail = R"sh(python3 -c "raise SystemExit('no data set was found')")sh";
 
 /// Two slices of two hosts: an upgrade of a RayService has two clusters.
@@ -252,6 +253,13 @@ TEST_F(Ray, FailedJobSaysWhy) {
   EXPECT_EQ(field("rayjob/fails", ".status.jobStatus"), "FAILED");
   EXPECT_EQ(field("rayjob/fails", ".status.reason"), "AppFailed");
   EXPECT_THAT(field("rayjob/fails", ".status.message"), HasSubstr("no data set was found"));
+}
+
+TEST_F(Ray, JobOfAContainerOfTheHeadFailsBeforeTheWorkersAreReady) {
+  run_job("fails-early", "SidecarMode", kFail);
+  EXPECT_EQ(field("rayjob/fails-early", ".status.jobDeploymentStatus"), "Failed");
+  EXPECT_EQ(field("rayjob/fails-early", ".status.reason"), "AppFailed");
+  EXPECT_THAT(field("rayjob/fails-early", ".status.message"), HasSubstr("no data set was found"));
 }
 
 TEST_F(Ray, ServiceAnswersAllRequestsDuringTwoUpgrades) {

@@ -130,6 +130,15 @@ TEST(Status, SaysWhyTheHeadIsNotReady) {
   EXPECT_EQ(head["status"], "False");
   EXPECT_EQ(head["reason"], "ImagePullBackOff");
   EXPECT_EQ(head["message"], "containers with unready status: [ray-head]; ray-head: no such image");
+  change(seen.pods[0], [](PodView& pod) {
+    pod.containers[0].waiting_reason = "";
+    pod.containers[0].terminated = true;
+    pod.containers[0].terminated_reason = "OOMKilled";
+    pod.containers[0].exit_code = 137;
+  });
+  EXPECT_EQ(condition(status(seen), "HeadPodReady")["reason"], "OOMKilled");
+  EXPECT_EQ(condition(status(seen), "HeadPodReady")["message"],
+            "containers with unready status: [ray-head]; ray-head: OOMKilled, exit code 137");
   EXPECT_EQ(condition(status(nothing_yet(seen.cluster)), "HeadPodReady")["reason"], "HeadPodNotFound");
 }
 

@@ -213,6 +213,23 @@ INSTANTIATE_TEST_SUITE_P(Of, SidecarEnds,
                                          SidecarEnd{"NotSubmitted", "", "Error", "Failed SubmissionFailed"}),
                          [](const auto& test) { return std::string(test.param.name); });
 
+/// Regression: the head pod was never Ready after that, so the RayJob stayed in Initializing (KubeRay issue 4945).
+TEST(SidecarSubmitter, MayEndBeforeTheWorkersAreReady) {
+  for (const bool succeeds : {true, false}) {
+    World world(a_rayjob({{"submissionMode", "SidecarMode"}}));
+    world.settle();
+    world.start_cluster();
+    world.set_cluster_status({{"state", ""}});
+    world.settle();
+    EXPECT_EQ(world.state(), "Initializing");
+    world.ray.set_job(world.job_id(), succeeds ? "SUCCEEDED" : "FAILED", "");
+    world.end_sidecar(succeeds ? "Completed" : "Error");
+    world.pass(3s);
+    world.settle();
+    EXPECT_EQ(world.state(), succeeds ? "Complete SUCCEEDED" : "Failed FAILED AppFailed");
+  }
+}
+
 TEST(SidecarSubmitter, IsLostWithTheHead) {
   World world(a_rayjob({{"submissionMode", "SidecarMode"}, {"backoffLimit", 1}}));
   world.settle();
