@@ -82,7 +82,7 @@ struct Answers {
 
 class Ray : public InstalledCluster {
  protected:
-  static void SetUpTestSuite() { start({.pools = pools(), .images = {"busybox", "python"}}); }
+  static void SetUpTestSuite() { start({.pools = pools(), .images = {"python"}}); }
 
   void SetUp() override {
     InstalledCluster::SetUp();
