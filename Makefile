@@ -95,9 +95,9 @@ check-tidy: ## clang-tidy on the C++ files that changed since SINCE (origin/main
 	@sources=$$($(if $(ONLY),printf '%s\n' $(ONLY),tests/support/changed_sources.sh $(SINCE))) && echo "$$sources" | \
 	  xargs -r -P $(JOBS) -n 1 clang-tidy-16 --quiet -p build/tidy --extra-arg=-Wno-unknown-warning-option
 
-# Only what is run is built. A few random histories reach the same code as many.
+# Only what is run is built. A few random worlds and histories reach the same code as many.
 SANITIZED := $(if $(ONLY),-R '^$(ONLY)(_[0-9]+)?$$',-L 'unit|laws|sim')
-FEW := TPUSLICE_SIM_SEEDS=8 TPUSLICE_HISTORIES=60
+FEW := TPUSLICE_SIM_SEEDS=8 TPUSLICE_HISTORIES=60 TPUSLICE_WORLDS=40
 asan: deps ## Unit, law and simulation tests under AddressSanitizer and UndefinedBehaviorSanitizer
 	@[ -f build/asan/build.ninja ] || cmake --preset asan
 	@cmake --build --preset asan -j $(JOBS) --target $(or $(ONLY),sanitized_tests)

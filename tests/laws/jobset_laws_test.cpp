@@ -79,8 +79,8 @@ TEST_F(JobSetLaws, GeneratorCoversAllPhases) {
       overlapping += as_seen && action.propagation == plan::Propagation::kBackground ? 1 : 0;
     }
   });
-  EXPECT_LT(ignored, kWorlds / 6);
-  for (const int some : {finished, suspended, failed, restarting, overlapping}) EXPECT_GT(some, kWorlds / 25);
+  EXPECT_LT(ignored, world_count() / 6);
+  for (const int some : {finished, suspended, failed, restarting, overlapping}) EXPECT_GT(some, world_count() / 25);
 }
 
 TEST_F(JobSetLaws, EqualObservationsHaveEqualPlans) {
@@ -151,7 +151,7 @@ TEST_F(JobSetLaws, RefusedWritesHoldBackNoOthersAndAreMadeInTheEnd) {
     refused += laws::reconcile_refused<World>(world, generator, {.violations = check, .advance = advance});
     ASSERT_THAT(settle(world), IsEmpty());
   });
-  EXPECT_GT(refused, kWorlds / 10);
+  EXPECT_GT(refused, world_count() / 10);
 }
 
 TEST_F(JobSetLaws, AFailedStatusWriteDoesNotChangeThePlan) {

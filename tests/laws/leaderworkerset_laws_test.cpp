@@ -99,9 +99,9 @@ TEST_F(LeaderWorkerSetLaws, CoverSetsInEveryPhase) {
     outdated += int_at(status, {"updatedReplicas"}) < replicas ? 1 : 0;
     unready += int_at(status, {"readyReplicas"}) < replicas ? 1 : 0;
   });
-  EXPECT_LT(refused, kWorlds / 10);
-  EXPECT_LT(empty, kWorlds / 2);
-  for (const int some : {outdated, unready}) EXPECT_GT(some, kWorlds / 10);
+  EXPECT_LT(refused, world_count() / 10);
+  EXPECT_LT(empty, world_count() / 2);
+  for (const int some : {outdated, unready}) EXPECT_GT(some, world_count() / 10);
 }
 
 TEST_F(LeaderWorkerSetLaws, EqualObservationsHaveEqualPlans) {
@@ -182,7 +182,7 @@ TEST_F(LeaderWorkerSetLaws, RefusedWritesHoldBackNoOthersAndAreMadeInTheEnd) {
         {.violations = check, .advance = [&](World& each) { generator.step(each); }, .may_wait = may_wait});
     ASSERT_THAT(run_until_stable(world), IsEmpty());
   });
-  EXPECT_GT(refused, kWorlds / 10);
+  EXPECT_GT(refused, world_count() / 10);
 }
 
 TEST_F(LeaderWorkerSetLaws, AFailedStatusWriteDoesNotChangeThePlan) {

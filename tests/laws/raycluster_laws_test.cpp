@@ -238,7 +238,7 @@ TEST_F(RayClusterLaws, RefusedWritesHoldBackNoOthersAndAreMadeInTheEnd) {
     EXPECT_THAT(differences(world), IsEmpty());
     EXPECT_THAT(world.violations(), IsEmpty());
   });
-  EXPECT_GT(refused, kWorlds / 10);
+  EXPECT_GT(refused, world_count() / 10);
 }
 
 std::vector<std::string> finalizers_of(const World& world) {

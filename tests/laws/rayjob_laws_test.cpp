@@ -92,6 +92,7 @@ TEST_F(RayJobLaws, GeneratorCoversAllStates) {
       generator.advance(world);
     }
   });
+  if (!has_all_worlds()) return;
   for (const std::string_view state :
        {kInitializing, kRunning, kComplete, kFailed, kSuspending, kSuspended, kRetrying}) {
     EXPECT_GT(states[std::string(state)], 10) << state;
@@ -160,7 +161,7 @@ TEST_F(RayJobLaws, ARayJobThatRunsIsNotWritten) {
     }
     EXPECT_EQ(world.writes(), writes);
   });
-  EXPECT_GT(running, kWorlds / 3);
+  EXPECT_GT(running, world_count() / 3);
 }
 
 TEST_F(RayJobLaws, NoPlanViolatesAnInvariantWhateverHappens) {
@@ -215,7 +216,7 @@ TEST_F(RayJobLaws, NothingIsSubmittedWhileTheOutcomeOfASubmissionIsUnknown) {
       ++submitted;
     }
   });
-  EXPECT_GT(submitted, kWorlds / 2);
+  EXPECT_GT(submitted, world_count() / 2);
 }
 
 TEST_F(RayJobLaws, ObjectsOfOtherOwnersThatHaveTheNamesOfChildrenStay) {
@@ -270,7 +271,7 @@ TEST_F(RayJobLaws, AStatusThatIsFinalStaysWhateverRaySays) {
       world.pass(3s);
     }
   });
-  EXPECT_GT(ended, kWorlds / 10) << "Ray jobs whose submitters still run";
+  EXPECT_GT(ended, world_count() / 10) << "Ray jobs whose submitters still run";
 }
 
 TEST_F(RayJobLaws, ACrashAfterAnyActionChangesNothingInTheEnd) {
@@ -310,7 +311,7 @@ TEST_F(RayJobLaws, RefusedWritesHoldBackNoOthersAndAreMadeInTheEnd) {
     generator.heal(world);
     ASSERT_THAT(settle(world), IsEmpty()) << world.job().dump(1);
   });
-  EXPECT_GT(refused, kWorlds / 10);
+  EXPECT_GT(refused, world_count() / 10);
 }
 
 TEST_F(RayJobLaws, ADeletedRayJobIsReleasedOnceItsRayJobIsStopped) {

@@ -203,7 +203,7 @@ TEST_F(RayServiceLaws, RefusedWritesHoldBackNoOthersAndAreMadeInTheEnd) {
     ASSERT_LE(settle(world), kMaxRounds) << plan_of(world).reason;
     EXPECT_THAT(differences(world), IsEmpty());
   });
-  EXPECT_GT(refused, kWorlds / 10);
+  EXPECT_GT(refused, world_count() / 10);
 }
 
 TEST_F(RayServiceLaws, ADeletedServiceIsReleasedWhateverIsCut) {
