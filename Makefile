@@ -92,8 +92,7 @@ SINCE ?= origin/main
 check-tidy: ## clang-tidy on the C++ files that changed since SINCE (origin/main), and on those beside changed headers
 	@tests/support/deps.sh clang-tidy-16
 	@cmake --preset tidy >/dev/null
-	@sources=$$($(if $(ONLY),printf '%s\n' $(ONLY),tests/support/changed_sources.sh $(SINCE))) && echo "$$sources" | \
-	  xargs -r -P $(JOBS) -n 1 clang-tidy-16 --quiet -p build/tidy --extra-arg=-Wno-unknown-warning-option
+	@sources="$(or $(ONLY),$$(tests/support/changed_sources.sh $(SINCE)))" && tests/support/tidy.sh $(JOBS) $$sources
 
 # Only what is run is built. A few random worlds and histories reach the same code as many.
 SANITIZED := $(if $(ONLY),-R '^$(ONLY)(_[0-9]+)?$$',-L 'unit|laws|sim')

@@ -111,8 +111,8 @@ Status check_cubes(const Accelerator& accelerator, const Topology& topology) {
 }  // namespace
 
 const std::vector<Accelerator>& accelerators() {
-  static const std::vector<Accelerator> all = make_accelerators();
-  return all;
+  static const std::vector<Accelerator> kAll = make_accelerators();
+  return kAll;
 }
 
 Result<const Accelerator*> find_accelerator(std::string_view label) {

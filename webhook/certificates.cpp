@@ -26,7 +26,7 @@ class FileCertificates final : public CertificateSource {
     if (const Status good = http::check_identity(identity); !good) return good.error().within(directory_);
     return identity;
   }
-  Duration interval() const override { return std::chrono::seconds(10); }
+  [[nodiscard]] Duration interval() const override { return std::chrono::seconds(10); }
 
  private:
   const std::string directory_;
@@ -75,8 +75,8 @@ class SelfManagedCertificates final : public CertificateSource {
     if (!served_ || is_trusted) served_ = bundle;
     return served_->leaf;
   }
-  Duration interval() const override { return options_.check; }
-  std::string authorities() const override { return served_ ? served_->authorities : std::string(); }
+  [[nodiscard]] Duration interval() const override { return options_.check; }
+  [[nodiscard]] std::string authorities() const override { return served_ ? served_->authorities : std::string(); }
 
  private:
   using Configurations = std::vector<std::pair<ResourceType, Object>>;
@@ -126,7 +126,7 @@ class SelfManagedCertificates final : public CertificateSource {
     return renewed;
   }
 
-  Object new_secret(const Json& data) const {
+  [[nodiscard]] Object new_secret(const Json& data) const {
     return Object(Json({{"apiVersion", "v1"},
                         {"kind", "Secret"},
                         {"metadata",

@@ -28,7 +28,7 @@ class SelfSignedCertificates final : public CertificateSource {
     renew_at_ = validity.not_after - kSelfSignedRenewBefore;
     return identity_;
   }
-  Duration interval() const override { return std::chrono::hours(1); }
+  [[nodiscard]] Duration interval() const override { return std::chrono::hours(1); }
 
  private:
   const std::vector<std::string> dns_names_;

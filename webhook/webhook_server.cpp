@@ -57,12 +57,13 @@ class PathMetrics {
         latency_(metrics.histogram("controller_runtime_webhook_latency_seconds",
                                    "Histogram of the latency of processing admission requests.", latency_buckets(),
                                    {{"webhook", path_}})) {
-    for (const int status : {200, 400, 404, 405, 413}) requests(status);  // Zero from the start: handle_admission()'s.
+    for (const int status : {200, 400, 404, 405, 413})
+      (void)requests(status);  // Zero from the start: handle_admission()'s.
   }
 
   [[nodiscard]] Gauge& in_flight() const { return in_flight_; }
   [[nodiscard]] Histogram& latency() const { return latency_; }
-  Counter& requests(int status) const {
+  [[nodiscard]] Counter& requests(int status) const {
     return metrics_.counter("controller_runtime_webhook_requests_total",
                             "Total number of admission requests by HTTP status code.",
                             {{"webhook", path_}, {"code", std::to_string(status)}});
@@ -151,7 +152,7 @@ WebhookServer::~WebhookServer() {
 
 Result<std::unique_ptr<WebhookServer>> WebhookServer::start(const WebhookServerOptions& options, client::Reader& reader,
                                                             client::Writer& writer, const Clock& clock,
-                                                            Metrics& metrics, Logger log) {
+                                                            Metrics& metrics, const Logger& log) {
   std::unique_ptr<WebhookServer> server(
       new WebhookServer(options, reader, writer, clock, metrics, log.with({{"component", "webhook"}})));
   const bool from_files = !options.certificate_directory.empty();
@@ -209,7 +210,7 @@ Result<std::string> WebhookServer::read_client_ca() const {
 
 void WebhookServer::set_mutation(rules::MutationOptions mutation) { handler_->set_mutation(std::move(mutation)); }
 
-Duration WebhookServer::step(std::stop_token stop) {
+Duration WebhookServer::step(const std::stop_token& stop) {
   const Duration next = renew_certificate(stop);
   call_self(stop);
   if (stopping_ || stop.stop_requested()) return next;

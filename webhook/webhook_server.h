@@ -41,7 +41,7 @@ class WebhookServer {
   /// that cannot be used; NotFound for certificate files that do not exist.
   static Result<std::unique_ptr<WebhookServer>> start(const WebhookServerOptions& options, client::Reader& reader,
                                                       client::Writer& writer, const Clock& clock, Metrics& metrics,
-                                                      Logger log);
+                                                      const Logger& log);
   ~WebhookServer();
   WebhookServer(const WebhookServer&) = delete;
   WebhookServer& operator=(const WebhookServer&) = delete;
@@ -62,7 +62,7 @@ class WebhookServer {
   void on_certificate(std::function<void(const http::Identity&)> serve) { on_certificate_ = std::move(serve); }
   /// Checks and renews the certificates, calls the server itself, and sets the failure policy of the configuration;
   /// returns when the next step is due. Failures are logged and retried.
-  Duration step(std::stop_token stop);
+  Duration step(const std::stop_token& stop);
   /// Steps until `stop`.
   void run(const std::stop_token& stop);
   /// From now on each reply closes its connection, and the failure policy is left as it is. New connections are

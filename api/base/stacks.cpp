@@ -85,7 +85,7 @@ extern "C" void answer_question(int) {
 
 /// Installs the handler and loads what backtrace() needs, which allocates at its first call.
 void prepare() {
-  static const bool prepared = [] {
+  static const bool kPrepared = [] {
     std::array<void*, 1> frame{};
     backtrace(frame.data(), 1);
     sem_init(&question.answered, 0, 0);
@@ -95,7 +95,7 @@ void prepare() {
     sigaction(question_signal(), &action, nullptr);
     return true;
   }();
-  static_cast<void>(prepared);
+  static_cast<void>(kPrepared);
 }
 
 void write_stack_of(int fd, pid_t thread) {
@@ -277,8 +277,8 @@ std::string stacks_of_all_threads() {
 }
 
 std::string_view build_id() {
-  static const std::string id = read_build_id();
-  return id;
+  static const std::string kId = read_build_id();
+  return kId;
 }
 
 void name_thread(std::string_view name) {

@@ -38,6 +38,7 @@ Result<Object> read_metadata_only(std::string_view body, std::string_view what) 
 
 }  // namespace
 
+// NOLINTNEXTLINE(performance-unnecessary-value-param): the client's own sends the text without a copy
 Result<Object> Writer::create_text(const ResourceType& type, const ObjectKey& key, std::string object,
                                    const CreateOptions& options, std::stop_token stop) {
   Result<Json> json = parse_json(object);

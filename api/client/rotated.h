@@ -33,8 +33,9 @@ class Rotated {
     Result<T> fresh = read_();
     const MutexLock lock(mutex_);
     read_at_ = now;
-    if (fresh) value_ = *std::move(fresh);
-    return value_ ? Result<T>(*value_) : fresh;
+    if (!fresh) return value_ ? Result<T>(*value_) : fresh;
+    value_ = *std::move(fresh);
+    return *value_;
   }
 
  private:

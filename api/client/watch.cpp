@@ -137,7 +137,7 @@ WatchStream::WatchStream(std::unique_ptr<http::Stream> stream, const protobuf::M
 Result<std::optional<WatchEvent>> WatchStream::next(Duration wait, std::stop_token stop) {
   std::optional<std::string> text = splitter_->next();
   if (!text) {
-    ASSIGN_OR_RETURN(const std::string bytes, stream_->read(wait, stop));
+    ASSIGN_OR_RETURN(const std::string bytes, stream_->read(wait, std::move(stop)));
     received_ += bytes.size();
     RETURN_IF_ERROR(splitter_->feed(bytes));
     text = splitter_->next();

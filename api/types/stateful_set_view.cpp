@@ -11,7 +11,7 @@ bool is_setting(std::string_view member) {
   return std::ranges::find(StatefulSetView::kSettings, member) != StatefulSetView::kSettings.end();
 }
 
-std::string_view text_as_it_is(Value value) { return simdjson::to_json_string(value); }
+std::string_view text_as_it_is(Value value) { return simdjson::to_json_string(value).value(); }
 
 void read_stateful_set_spec(Value value, StatefulSetView& set) {
   each_member(value, [&](std::string_view key, Value member) {

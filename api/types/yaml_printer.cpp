@@ -46,7 +46,7 @@ std::string one_line(std::string_view text) {
 /// Whether the text can be a literal block: lines of ordinary characters, the first of them not indented or empty.
 bool is_block(std::string_view text) {
   if (text.find('\n') == std::string_view::npos || text.front() == ' ' || text.front() == '\n') return false;
-  if (text.find_first_not_of("\n") == std::string_view::npos) return false;
+  if (text.find_first_not_of('\n') == std::string_view::npos) return false;
   for (std::size_t start = 0; start < text.size();) {
     const std::size_t end = std::min(text.find('\n', start), text.size());
     const std::string_view line = text.substr(start, end - start);

@@ -1,5 +1,6 @@
 // tpu-slice-operator: reads its options, connects to the API server, runs the operator.
 #include <unistd.h>
+#include <array>
 
 #include <cstdio>
 #include <random>
@@ -27,10 +28,10 @@ constexpr std::size_t kMaxResponse = 16U << 20U;
 
 /// "<host>_<random>": unique even when two replicas share a host name.
 std::string replica_identity() {
-  char host[256] = "unknown";
-  gethostname(host, sizeof(host) - 1);
+  std::array<char, 256> host{};
+  const bool known = gethostname(host.data(), host.size() - 1) == 0;
   std::random_device random;
-  return fmt::format("{}_{:08x}{:08x}", host, random(), random());
+  return fmt::format("{}_{:08x}{:08x}", known ? host.data() : "unknown", random(), random());
 }
 
 Result<Logger> make_logger(const OperatorOptions& options, const Clock& clock) {

@@ -28,6 +28,7 @@ StopOnSignal::StopOnSignal() {
   waiter_ = std::jthread([this](const std::stop_token& end) {
     const sigset_t signals = awaited_signals();
     // Nothing else ends sigwait().
+    // NOLINTNEXTLINE(bugprone-bad-signal-to-kill-thread): it is blocked, and awaited here
     const std::stop_callback wake(end, [self = pthread_self()] { pthread_kill(self, SIGTERM); });
     int received = 0;
     while (sigwait(&signals, &received) == 0 && !end.stop_requested()) {

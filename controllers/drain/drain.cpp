@@ -110,7 +110,7 @@ Report Drain::run(const std::stop_token& stop) {
 
 Status Drain::delete_configuration(const ResourceType& type, const std::stop_token& stop) {
   const ObjectKey key{{}, options_.configuration};
-  const Status done = retry(
+  Status done = retry(
       options_.steps,
       [&]() -> Status {
         if (!options_.steps.dry_run) return api_.writer.remove(type, key, {}, stop);
@@ -180,7 +180,7 @@ void Drain::add_remaining(const ResourceType& type, const StepResult& result,
 }
 
 Status Drain::open_job_template(const Holder& job, const std::stop_token& stop) {
-  const Status changed = merge(kJobs, job, template_patch(job.kept), stop);
+  Status changed = merge(kJobs, job, template_patch(job.kept), stop);
   if (changed || !job.started || changed.error().code() != ErrorCode::kInvalid) return changed;
   // Before Kubernetes 1.36 the template of a suspended Job is immutable until its start time is cleared.
   client::PatchOptions options;

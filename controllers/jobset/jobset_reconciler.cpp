@@ -28,8 +28,7 @@ std::optional<std::string> jobset_name_of_pod_with_teardown_grace(const PodView&
   return ObjectKey{pod.key.namespace_name, jobset}.to_string();
 }
 
-JobSetReconciler::JobSetReconciler(Stores stores, Options options)
-    : stores_(std::move(stores)), options_(std::move(options)) {}
+JobSetReconciler::JobSetReconciler(Stores stores, Options options) : stores_(stores), options_(std::move(options)) {}
 
 Result<plan::Plan> JobSetReconciler::plan(const plan::ReconcileInput& input) const {
   const runtime::ObjectStore::Ptr jobset = stores_.jobsets.get(input.key);

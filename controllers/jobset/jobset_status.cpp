@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <ranges>
 
 #include "api/types/conditions.h"
 #include "controllers/jobset/rules/jobset_labels.h"
@@ -55,8 +56,8 @@ Json JobSetStatus::to_json(const Json& before, const JobSetSpec& spec) const {
   if (!terminal_state.empty()) out["terminalState"] = terminal_state;
   // The order is upstream's: descending by name.
   Json list = Json::array();
-  for (auto job = jobs.rbegin(); job != jobs.rend(); ++job) {
-    if (spec.find(job->first) != nullptr) list.push_back(jobset::to_json(job->first, job->second));
+  for (const auto& [name, status] : std::ranges::reverse_view(jobs)) {
+    if (spec.find(name) != nullptr) list.push_back(jobset::to_json(name, status));
   }
   if (!list.empty() || out.contains("replicatedJobsStatus")) out["replicatedJobsStatus"] = std::move(list);
   if (!conditions.empty() || out.contains("conditions")) out["conditions"] = conditions;

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "controllers/leaderworkerset/leaderworkerset_options.h"
@@ -41,8 +40,7 @@ class LeaderWorkerSetReconciler final : public plan::Reconciler {
     const runtime::NodeStore& nodes;
   };
 
-  explicit LeaderWorkerSetReconciler(Stores stores, Options options = {})
-      : stores_(std::move(stores)), options_(options) {}
+  explicit LeaderWorkerSetReconciler(Stores stores, Options options = {}) : stores_(stores), options_(options) {}
 
   [[nodiscard]] std::string name() const override { return "leaderworkerset"; }
   [[nodiscard]] ResourceType resource() const override { return kLeaderWorkerSets; }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <memory>
 #include <utility>
 
 #include "tpu/chips.h"
@@ -30,7 +31,7 @@ AcceleratorCache& AcceleratorCaches::update(const std::string& accelerator, cons
     }
     take_changes_locked();
     std::unique_ptr<Entry>& known = entries_[accelerator];
-    if (known == nullptr) known.reset(new Entry{AcceleratorCache(accelerator, options_), {}});
+    if (known == nullptr) known = std::make_unique<Entry>(Entry{AcceleratorCache(accelerator, options_), {}});
     entry = known.get();
     changed = std::exchange(changed_[accelerator], {.all = false, .nodes = {}, .slices = {}});
   }

@@ -144,6 +144,7 @@ class Assigner {
     const bool detailed = detailed_gangs_ < kMaxDetailedGangs;
     if (detailed) ++detailed_gangs_;
     std::vector<std::string> reasons;
+    reasons.reserve(gang.slices.size());
     for (const Slice* slice : gang.slices) {
       reasons.push_back(detailed
                             ? by_slice_.at(slice)->explain(gang.slices.size(), viewer_of(gang))

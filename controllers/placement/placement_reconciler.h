@@ -56,7 +56,7 @@ class PlacementReconciler final : public plan::Reconciler {
                       const PreemptionStore* preemptions = nullptr)
       : by_accelerator_(pods, nodes),
         histories_(std::move(histories)),
-        autoscaler_(std::move(autoscaler)),
+        autoscaler_(autoscaler),
         preemptions_(preemptions),
         options_(std::move(options)),
         caches_(std::make_unique<AcceleratorCaches>(pods, nodes, std::move(indexes), options_)) {}

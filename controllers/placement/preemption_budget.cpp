@@ -106,6 +106,7 @@ void PreemptionBudget::use(std::size_t count) {
 
 std::string PreemptionBudget::record() const {
   std::vector<std::string> entries;
+  entries.reserve(used_.size());
   for (const auto& [when, count] : used_) entries.push_back(fmt::format("{} {}", count, format_rfc3339(when)));
   return fmt::format("{}", fmt::join(entries, kSeparator));
 }

@@ -33,7 +33,10 @@ std::string Reservations::reserve_for(const Gang& gang) {
     Candidates& candidates = *by_slice_.at(slice);
     if (std::string domain = candidates.take_free(); !domain.empty()) {
       free.emplace_back(&candidates, std::move(domain));
-    } else if (!yields && !(domain = candidates.take_occupied()).empty()) {
+      continue;
+    }
+    if (yields) continue;
+    if (std::string domain = candidates.take_occupied(); !domain.empty()) {
       awaited.emplace_back(&candidates, std::move(domain));
     }
   }

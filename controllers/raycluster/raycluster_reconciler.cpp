@@ -34,6 +34,7 @@ Result<plan::Plan> RayClusterReconciler::plan(const plan::ReconcileInput& input)
     seen.cleanup_job = stores_.cleanup_jobs->get({input.key.namespace_name, redis_cleanup_job_name(spec)});
   }
   std::vector<runtime::ObjectStore::Ptr> children;
+  children.reserve(seen.children.objects.size());
   for (const auto& child : seen.children.objects) children.push_back(child.object);
   if (auto waits = plan::wait_until_whole(input.key, seen.pods, seen.services, children, seen.cleanup_job)) {
     return *std::move(waits);

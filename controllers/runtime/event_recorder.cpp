@@ -219,7 +219,7 @@ std::optional<Error> EventRecorder::send(Known& known, const std::stop_token& st
   if (known.count > 1) {
     known.body["series"] = {{"count", known.count}, {"lastObservedTime", format_rfc3339_micro(known.last_seen)}};
   }
-  const std::optional<Error> error = write(known, stop);
+  std::optional<Error> error = write(known, stop);
   if (!error) {
     known.tries = 0;
     return std::nullopt;

@@ -36,7 +36,7 @@ Duration asked_wait(const Status& status) {
 }  // namespace
 
 LeaderElector::LeaderElector(ElectionOptions options, client::Reader& reader, client::Writer& writer,
-                             const Clock& clock, Random& random, Metrics& metrics, Logger log)
+                             const Clock& clock, Random& random, Metrics& metrics, const Logger& log)
     : options_(std::move(options)),
       reader_(reader),
       writer_(writer),

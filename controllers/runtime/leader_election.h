@@ -38,7 +38,7 @@ struct ElectionOptions {
 class LeaderElector {
  public:
   LeaderElector(ElectionOptions options, client::Reader& reader, client::Writer& writer, const Clock& clock,
-                Random& random, Metrics& metrics, Logger log);
+                Random& random, Metrics& metrics, const Logger& log);
 
   /// Called with the Lease when it was acquired, from step(), without a lock held. Set before the first step().
   void on_won(std::function<void(const Object& lease)> listener) { on_won_ = std::move(listener); }

@@ -191,6 +191,7 @@ void Manager::run(const std::stop_token& stop) {
   std::stop_source quit_election;
   std::stop_source quit;  // of watches and events
   std::vector<std::jthread> background;
+  background.reserve(watches_.size());
   for (const auto& watch : watches_) {
     background.emplace_back([this, &watch, token = quit.get_token()] {
       name_thread("watch " + std::string(watch->type().plural));

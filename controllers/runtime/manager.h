@@ -228,7 +228,7 @@ Store<View>& Manager::find_or_add_store(const ResourceType& type, const WatchSco
   stores_.push_back({scope, std::move(created), required});
   StoreMetrics metrics = store_metrics(metrics_, type.resource(), scope.label_selector);
   watches_.push_back(std::make_unique<WatchMachine>(
-      type, scope, std::make_unique<StoreSink<View>>(store, kept_keys_, &budget_, std::move(metrics)), options_.watch,
+      type, scope, std::make_unique<StoreSink<View>>(store, kept_keys_, &budget_, metrics), options_.watch,
       WatchMachine::Dependencies{api_.reader, clock_, random_, metrics_, log_, &dead_streams_}));
   watches_.back()->on_quarantine([this](const QuarantinedObject& object) { return report_quarantined(object); });
   return store;

@@ -38,7 +38,7 @@ class SliceReconciler final : public plan::Reconciler {
         nodes_(nodes),
         node_health_(std::move(node_health)),
         histories_(std::move(histories)),
-        options_(std::move(options)) {}
+        options_(options) {}
 
   [[nodiscard]] std::string name() const override { return "slice"; }
   [[nodiscard]] ResourceType resource() const override { return kSlices; }

@@ -5,6 +5,8 @@
 #   rotation.sh [NUMBER]           NUMBER: 0 to 9; default: the number of commits, by first parent, modulo 10
 #   rotation.sh --list [NUMBER]    prints the commands and runs none
 #
+# ROTATION_CHECKS limits it to these checks, as 'check-tidy|asan'.
+#
 # After ROTATION_SECONDS (420) no more commands are started, and those left are printed. Four rounds of ten commits start
 # at the four quarters of the list, the next four rounds each one command further on. If a quarter fits, four rounds run
 # all; if less fits, each command is the first once.
@@ -41,17 +43,17 @@ part() {
 }
 tenth() {
   case $1 in
-    [0-3]) part check-tidy "$1" 4 8 ;;
-    [45]) part asan $(($1 - 4)) 2 1 ;;
-    [67]) part tsan $(($1 - 6)) 2 1 ;;
+    [0-3]) part asan "$1" 4 1 ;;
+    [4-7]) part tsan $(($1 - 4)) 4 1 ;;
     8) part check-includes 0 1 4 ;;
     9) part check-bench 0 1 1 ;;
   esac
+  part check-tidy "$1" 10 100
   part mutants "$1" 10 5
 }
 show() { printf "%smake %s ONLY='%s'\n" "$1" "${2%% *}" "${2#* }"; }
 
-mapfile -t commands < <(tenth "$number")
+mapfile -t commands < <(tenth "$number" | grep -E "^(${ROTATION_CHECKS:-.*}) ")
 round=$((commits / 10)) count=${#commands[@]}
 first=$(((round % 4 * count / 4 + round / 4) % count))
 commands=("${commands[@]:first}" "${commands[@]:0:first}")

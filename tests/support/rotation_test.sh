@@ -29,6 +29,8 @@ echo "ok: ten numbers run all"
 output=$(ROTATION_SECONDS=0 tests/support/rotation.sh 9)
 [ "$(grep -c '^left: make' <<<"$output")" -eq "$(tests/support/rotation.sh --list 9 | wc -l)" ] || fail "$output"
 echo "ok: nothing is started after the limit, and what is left is printed"
+[ "$(ROTATION_CHECKS=check-tidy tests/support/rotation.sh --list 9 | cut -d ' ' -f 2 | sort -u)" = check-tidy ] || fail "other checks than chosen"
+echo "ok: ROTATION_CHECKS chooses"
 tests/support/rotation.sh 10 2>/dev/null && fail "number 10 is accepted"
 number=$(($(git log --first-parent --oneline | wc -l) % 10))
 [ "$(tests/support/rotation.sh --list)" = "$(tests/support/rotation.sh --list $number)" ] || fail "no number is not $number"

@@ -33,7 +33,7 @@ std::optional<GunzipProblem> Gunzip::unpack(std::string_view& bytes, std::size_t
   // zlib takes what it reads as something that it may write.
   stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));  // NOLINT
   stream.avail_in = static_cast<uInt>(bytes.size());
-  std::array<char, 16 * 1024> piece{};
+  std::array<char, std::size_t{16} * 1024> piece{};
   int state = Z_OK;
   while (state == Z_OK && !done_ && out.size() < limit) {
     const std::size_t piece_size = std::min(piece.size(), limit - out.size());

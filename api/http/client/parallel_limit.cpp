@@ -1,7 +1,6 @@
 #include "api/http/client/parallel_limit.h"
 
 #include <algorithm>
-#include <utility>
 
 namespace tpuslice::http {
 namespace {
@@ -10,12 +9,11 @@ constexpr int kTooManyRequests = 429;
 
 }  // namespace
 
-std::optional<Instant> ParallelLimit::enter(Instant until, std::stop_token stop) {
+std::optional<Instant> ParallelLimit::enter(Instant until, const std::stop_token& stop) {
   const MutexLock lock(mutex_);
   const auto below_limit = [this]() TPUSLICE_REQUIRES(mutex_) { return busy_ < limit_; };
   // Fast path: wait_for() registers a stop callback even if it need not wait.
-  if (!below_limit() && !changed_.wait_for(mutex_, std::move(stop), until - clock_.now(), below_limit))
-    return std::nullopt;
+  if (!below_limit() && !changed_.wait_for(mutex_, stop, until - clock_.now(), below_limit)) return std::nullopt;
   ++busy_;
   return clock_.now();
 }

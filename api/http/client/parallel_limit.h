@@ -16,7 +16,7 @@ class ParallelLimit {
   ParallelLimit(int max, const Clock& clock) : clock_(clock), max_(max), limit_(max) {}
 
   /// When it entered; nullopt if the limit was reached until `until`, or on stop.
-  [[nodiscard]] std::optional<Instant> enter(Instant until, std::stop_token stop) TPUSLICE_EXCLUDES(mutex_);
+  [[nodiscard]] std::optional<Instant> enter(Instant until, const std::stop_token& stop) TPUSLICE_EXCLUDES(mutex_);
   /// `status` is that of the answer, 0 without one.
   void leave(Instant entered, int status) TPUSLICE_EXCLUDES(mutex_);
   [[nodiscard]] int limit() const TPUSLICE_EXCLUDES(mutex_);

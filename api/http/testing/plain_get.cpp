@@ -13,11 +13,11 @@ namespace {
 
 /// It would start 40 threads.
 void limit_threads() {
-  static const bool limited = [] {
+  static const bool kLimited = [] {
     crossplat::threadpool::initialize_with_threads(2);
     return true;
   }();
-  static_cast<void>(limited);
+  static_cast<void>(kLimited);
 }
 
 }  // namespace

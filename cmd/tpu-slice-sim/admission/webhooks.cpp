@@ -58,7 +58,10 @@ class Round {
     return {};
   }
 
-  Json take() { return request_.operation == "DELETE" ? request_.old_object : std::move(object_); }
+  Json take() {
+    if (request_.operation == "DELETE") return request_.old_object;
+    return std::move(object_);
+  }
 
  private:
   /// Returns whether the webhook was called. Errors: its refusal, or a failure that the policy does not ignore.

@@ -88,8 +88,8 @@ class FaultStream final : public http::Stream {
               int cut_every, Duration delay)
       : inner_(std::move(inner)), state_(std::move(state)), clock_(clock), cut_every_(cut_every), delay_(delay) {}
 
-  int status() const override { return inner_->status(); }
-  const http::Headers& headers() const override { return inner_->headers(); }
+  [[nodiscard]] int status() const override { return inner_->status(); }
+  [[nodiscard]] const http::Headers& headers() const override { return inner_->headers(); }
 
   Result<std::string> read(Duration wait, std::stop_token stop) override {
     if (state_->dead.load()) return broken("the client is dead");
@@ -129,8 +129,8 @@ class FaultStream final : public http::Stream {
 class AnswerStream final : public http::Stream {
  public:
   explicit AnswerStream(http::Response response) : response_(std::move(response)) {}
-  int status() const override { return response_.status; }
-  const http::Headers& headers() const override { return response_.headers; }
+  [[nodiscard]] int status() const override { return response_.status; }
+  [[nodiscard]] const http::Headers& headers() const override { return response_.headers; }
   Result<std::string> read(Duration /*wait*/, std::stop_token /*stop*/) override {
     if (response_.body.empty()) return http::end_of_stream();
     return std::exchange(response_.body, {});

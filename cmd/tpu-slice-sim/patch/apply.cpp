@@ -163,7 +163,7 @@ class Apply {
 
  private:
   /// Errors: an unknown field of a built-in kind.
-  Status check_declared(const Json& config) const {
+  [[nodiscard]] Status check_declared(const Json& config) const {
     if (resource_.custom) return {};
     Json rest = config;
     const std::vector<std::string> unknown = tpuslice::sim::prune(builtin_schema(resource_), rest);
@@ -177,7 +177,7 @@ class Apply {
   }
 
   /// The fields of an object without managedFields belong to the manager "before-first-apply".
-  ManagedEntry first_owner() const {
+  [[nodiscard]] ManagedEntry first_owner() const {
     Comparison all = compare_fields(schema_, Json::object(), live_);
     return {"before-first-apply",         "Update",
             resource_.api_version(),      "",

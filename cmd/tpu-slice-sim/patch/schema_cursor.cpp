@@ -6,12 +6,12 @@ namespace {
 
 /// Custom resources have the standard metadata, whatever their schema specifies.
 const Json& meta_schema() {
-  static const Json& kMeta = []() -> const Json& {
+  static const Json& meta = []() -> const Json& {
     Resource pods;
     pods.plural = "pods";
     return builtin_schema(pods).at("properties").at("metadata");
   }();
-  return kMeta;
+  return meta;
 }
 
 std::string keyword(const Json* schema, const char* name) {

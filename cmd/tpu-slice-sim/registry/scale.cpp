@@ -120,7 +120,7 @@ Status bind_pod(Registry& registry, const ObjectKey& key, const std::string& nod
   const auto written = registry.modify(
       *pods, key, "binding",
       [&](Json& pod) {
-        const Status bound = bind(pod, node, uid, now, *pods);
+        Status bound = bind(pod, node, uid, now, *pods);
         if (bound.ok()) copy_topology_labels(registry.storage(), node, pod);
         return bound;
       },

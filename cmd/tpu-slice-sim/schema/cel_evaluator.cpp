@@ -1,5 +1,7 @@
 #include <re2/re2.h>
 
+#include <ranges>
+
 #include "api/types/utf8.h"
 #include "cmd/tpu-slice-sim/schema/cel.h"
 #include "cmd/tpu-slice-sim/schema/cel_ast.h"
@@ -15,7 +17,10 @@ class Value {
 
   [[nodiscard]] const Json& get() const { return borrowed_ != nullptr ? *borrowed_ : owned_; }
   [[nodiscard]] bool borrowed() const { return borrowed_ != nullptr; }
-  Json take() && { return borrowed_ != nullptr ? *borrowed_ : std::move(owned_); }
+  Json take() && {
+    if (borrowed_ != nullptr) return *borrowed_;
+    return std::move(owned_);
+  }
 
  private:
   const Json* borrowed_ = nullptr;
@@ -163,8 +168,8 @@ class Evaluator {
 
  private:
   Result<Value> variable(const std::string& name) {
-    for (auto local = locals_.rbegin(); local != locals_.rend(); ++local) {
-      if (local->first == name) return Value(local->second);
+    for (const auto& [local, value] : std::ranges::reverse_view(locals_)) {
+      if (local == name) return Value(value);
     }
     const auto found = variables_.find(name);
     if (found == variables_.end() || found->second == nullptr) {

@@ -18,12 +18,10 @@ class FieldPath {
   FieldPath() = default;
   explicit FieldPath(std::string_view root) : member_(root) {}
 
-  [[nodiscard]] FieldPath member(std::string_view name) const { return FieldPath(this, name, kMember); }
-  [[nodiscard]] FieldPath item(std::size_t index) const {
-    return FieldPath(this, {}, static_cast<std::ptrdiff_t>(index));
-  }
+  [[nodiscard]] FieldPath member(std::string_view name) const { return {this, name, kMember}; }
+  [[nodiscard]] FieldPath item(std::size_t index) const { return {this, {}, static_cast<std::ptrdiff_t>(index)}; }
   /// "labels[key]": a member of a map.
-  [[nodiscard]] FieldPath key(std::string_view name) const { return FieldPath(this, name, kKey); }
+  [[nodiscard]] FieldPath key(std::string_view name) const { return {this, name, kKey}; }
 
   /// "spec.containers[0].name"; "" for the object itself.
   [[nodiscard]] std::string to_string() const {

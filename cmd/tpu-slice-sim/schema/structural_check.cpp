@@ -108,7 +108,8 @@ bool has_shape(Shape shape, const Json& value) {
 Status check_rule(const Json& rule, const std::string& path) {
   for (const auto& [name, value] : rule.items()) {
     const bool known = name == "rule" || name == "message" || name == "fieldPath";
-    if (!known || !value.is_string()) return refused(path + "." + name, "Forbidden: unsupported keyword of a rule");
+    if (!known || !value.is_string())
+      return refused(fmt::format("{}.{}", path, name), "Forbidden: unsupported keyword of a rule");
   }
   const std::string text = string_at(rule, {"rule"});
   const auto parsed = cel::Expression::parse(text, {"self", "oldSelf"});
@@ -120,7 +121,7 @@ Status check_rule(const Json& rule, const std::string& path) {
 Status check_schema(const Json& schema, const std::string& path) {
   if (!schema.is_object()) return refused(path, fmt::format("Invalid value: {}: must be a schema", schema.dump()));
   for (const auto& [name, value] : schema.items()) {
-    const std::string at = path + "." + name;
+    const std::string at = fmt::format("{}.{}", path, name);
     const auto found = keywords().find(name);
     if (found == keywords().end()) return refused(at, "Forbidden: unsupported keyword");
     const Shape shape = found->second;

@@ -1,5 +1,6 @@
 #include "cmd/tpu-slice-sim/server/protobuf.h"
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -63,9 +64,9 @@ const Message* message_of(std::string_view kind) {
       {{1, "metadata", Type::kMessage, &meta_message()}, {4, "automountServiceAccountToken", Type::kTruth}}};
   static const Message kEviction{{{1, "metadata", Type::kMessage, &meta_message()},
                                   {2, "deleteOptions", Type::kMessage, &delete_options_message()}}};
-  const Known known[] = {{"Namespace", &kNamespace}, {"ConfigMap", &kConfigMap},
-                         {"Secret", &kSecret},       {"ServiceAccount", &kServiceAccount},
-                         {"Eviction", &kEviction},   {"DeleteOptions", &delete_options_message()}};
+  const std::array known = {Known{"Namespace", &kNamespace}, Known{"ConfigMap", &kConfigMap},
+                            Known{"Secret", &kSecret},       Known{"ServiceAccount", &kServiceAccount},
+                            Known{"Eviction", &kEviction},   Known{"DeleteOptions", &delete_options_message()}};
   for (const Known& each : known) {
     if (each.kind == kind) return each.message;
   }

@@ -171,7 +171,7 @@ void Storage::compact(Revision revision) {
   while (!history_.empty() && history_.front().revision <= compacted_) history_.pop_front();
 }
 
-void Storage::wait_past(Revision after, Duration wait, std::stop_token stop) const {
+void Storage::wait_past(Revision after, Duration wait, const std::stop_token& stop) const {
   const MutexLock lock(mutex_);
   changed_.wait_for(mutex_, stop, wait, [this, after]() TPUSLICE_REQUIRES(mutex_) { return revision_ > after; });
 }

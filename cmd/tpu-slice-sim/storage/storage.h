@@ -67,7 +67,7 @@ class Storage {
   void compact(Revision revision);
 
   /// Returns when the revision is past `after`, after `wait`, or on stop.
-  void wait_past(Revision after, Duration wait, std::stop_token stop) const TPUSLICE_EXCLUDES(mutex_);
+  void wait_past(Revision after, Duration wait, const std::stop_token& stop) const TPUSLICE_EXCLUDES(mutex_);
 
  private:
   void record(Change change) TPUSLICE_REQUIRES(mutex_);

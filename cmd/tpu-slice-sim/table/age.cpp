@@ -25,9 +25,10 @@ std::string human_duration(Duration duration) {
   if (hours < 48) return fmt::format("{}h", hours);
   const std::int64_t days = hours / 24;
   if (days < 8) return two(days, "d", hours % 24, "h");
-  if (days < 365 * 2) return fmt::format("{}d", days);
-  if (days < 365 * 8) return two(days / 365, "y", days % 365, "d");
-  return fmt::format("{}y", days / 365);
+  const std::int64_t years = days / 365;
+  if (years < 2) return fmt::format("{}d", days);
+  if (years < 8) return two(years, "y", days % 365, "d");
+  return fmt::format("{}y", years);
 }
 
 std::string age_at(const Json& object, std::initializer_list<std::string_view> path, Timestamp now) {

@@ -20,7 +20,7 @@ bool is_true(const Json& pod, std::string_view type) {
 }
 
 std::string terminated_text(const Json& terminated) {
-  if (const std::string reason = string_at(terminated, {"reason"}); !reason.empty()) return reason;
+  if (std::string reason = string_at(terminated, {"reason"}); !reason.empty()) return reason;
   if (const std::int64_t signal = int_at(terminated, {"signal"}); signal != 0) return fmt::format("Signal:{}", signal);
   return fmt::format("ExitCode:{}", int_at(terminated, {"exitCode"}));
 }

@@ -52,7 +52,7 @@ Result<ChosenNodes> chosen_nodes(const NodeRequirements& requirements, Inventory
   if (fit.obstacle == Obstacle::kMismatch) {
     return refuse("the nodes that its pods select do not match their node selector and affinity");
   }
-  if (fit.obstacle != Obstacle::kNone) return refuse(std::move(fit.text));
+  if (fit.obstacle != Obstacle::kNone) return refuse(fit.text);
   if (chosen < requirements.hosts) out.nodes.clear();
   return out;
 }

@@ -35,11 +35,11 @@ void read_conditions_of(view::Value value, ProvisioningRequestView& request) {
     if (condition.type == "Provisioned") {
       request.provisioned = condition.is_true;
       if (!request.ended.empty()) return;
-      request.message = std::move(condition.message);
+      request.message = condition.message;
       if (condition.is_true) request.changed = condition.changed;
     } else if (condition.is_true && precedes(request.ended, condition.type)) {
       request.ended = condition.type;
-      request.message = std::move(condition.message);
+      request.message = condition.message;
       request.changed = condition.changed;
     }
   });

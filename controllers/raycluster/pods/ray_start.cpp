@@ -131,7 +131,7 @@ void apply_group_labels(StringMap& params, const StringMap& labels) {
   std::string list;
   for (const auto& [key, value] : in_order(labels)) {
     if (!list.empty()) list += ',';
-    list += key + "=" + value;
+    list.append(key).append("=").append(value);
   }
   params["labels"] = std::move(list);
 }
@@ -172,7 +172,9 @@ std::string ray_start_command(const StringMap& params, NodeType type) {
     const std::string word = to_lower(value);
     const bool takes_words = std::ranges::find(kBooleanArguments, flag) != kBooleanArguments.end();
     if (!takes_words && word == "false") continue;
-    out += !takes_words && word == "true" ? " --" + flag + " " : " --" + flag + "=" + value + " ";
+    out.append(" --").append(flag);
+    if (takes_words || word != "true") out.append("=").append(value);
+    out += ' ';
   }
   return out;
 }

@@ -1,3 +1,5 @@
+#include <array>
+
 #include "controllers/raycluster/rules/cluster_view.h"
 #include "controllers/raycluster/rules/raycluster_labels.h"
 #include "controllers/raycluster/rules/validator.h"
@@ -10,10 +12,10 @@ void add_features(const Json& spec, std::string_view path, std::vector<Unsupport
     std::string_view name;
     std::string_view reason;
   };
-  constexpr Feature kFeatures[] = {
-      {"networkPolicy", "alpha in KubeRay: no network policy is created; apply your own"},
-      {"tlsOptions", "alpha in KubeRay: no certificates are created; Ray's traffic is not encrypted"},
-      {"historyServerOptions", "alpha in KubeRay: no history server is started; unset it"},
+  constexpr std::array kFeatures = {
+      Feature{"networkPolicy", "alpha in KubeRay: no network policy is created; apply your own"},
+      Feature{"tlsOptions", "alpha in KubeRay: no certificates are created; Ray's traffic is not encrypted"},
+      Feature{"historyServerOptions", "alpha in KubeRay: no history server is started; unset it"},
   };
   for (const Feature& feature : kFeatures) {
     if (find_set(spec, {feature.name}) == nullptr) continue;

@@ -55,8 +55,8 @@ void read_deletion(const Json& spec, RayJobSpec& out) {
   }
   out.has_deletion_strategy = !out.deletion.empty();
   if (out.has_deletion_strategy) return;
-  const std::pair<const char*, Condition> kLegacy[] = {{"onSuccess", Condition::kSucceeded},
-                                                       {"onFailure", Condition::kNotSucceeded}};
+  constexpr std::array kLegacy = {std::pair{"onSuccess", Condition::kSucceeded},
+                                  std::pair{"onFailure", Condition::kNotSucceeded}};
   for (const auto& [member, condition] : kLegacy) {
     const Json* policy = find_set(*strategy, {member});
     if (policy == nullptr) continue;

@@ -43,7 +43,7 @@ struct RayServiceSpec {
   const Json* serve_service = nullptr;   ///< serveService; null if absent.
   std::string serve_config;              ///< serveConfigV2: YAML.
   std::string upgrade_type;              ///< The type as written, or NewCluster.
-  Duration deletion_delay;               ///< rayClusterDeletionDelaySeconds
+  Duration deletion_delay{};             ///< rayClusterDeletionDelaySeconds
   bool exclude_head = false;             ///< excludeHeadPodFromServeSvc
   bool suspend = false;
   std::string managed_by;

@@ -36,6 +36,7 @@ bool PodIndex::contains(const std::string& value) const {
 
 PodIndex PodStores::add_index(PodStore::IndexFunction function) const {
   std::vector<Index<PodView>> indexes;
+  indexes.reserve(stores_.size());
   for (PodStore* store : stores_) indexes.push_back(store->add_index(function));
   return PodIndex(std::move(indexes));
 }

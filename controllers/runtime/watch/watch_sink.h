@@ -59,7 +59,7 @@ class StoreSink final : public WatchSink {
         keep_(keep),
         budget_(budget == nullptr ? unlimited_ : *budget),
         refused_(budget_),
-        metrics_(metrics) {}
+        metrics_(std::move(metrics)) {}
 
   [[nodiscard]] bool for_view() const override {
     return requires { requires View::kReadsFixedFields; };
@@ -222,7 +222,7 @@ class StoreSink final : public WatchSink {
   Status stage_minimal(std::string_view object, Error why, std::optional<std::size_t> refused = std::nullopt) {
     if constexpr (kHasMinimal) {
       if (Result<View> view = decode_minimal(object)) {
-        if (const Status staged = stage_view(*std::move(view), refused); !staged) return staged;
+        if (Status staged = stage_view(*std::move(view), refused); !staged) return staged;
         return why;
       }
     }

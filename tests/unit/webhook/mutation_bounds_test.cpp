@@ -40,6 +40,14 @@ void* operator new(std::size_t size) {
   peak_bytes = std::max(peak_bytes, used_bytes);
   return memory;
 }
+/// Without it, AddressSanitizer's would be called, whose memory our delete must not free.
+void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
+  try {
+    return operator new(size);
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
+}
 void operator delete(void* memory) noexcept { free_memory(memory); }
 void operator delete(void* memory, std::size_t) noexcept { free_memory(memory); }
 

@@ -60,8 +60,7 @@ std::vector<int> JobSync::indexes_to_create(std::int64_t missing) {
     const auto index = completion_index(*pod);
     if (index && (pod_active(*pod) || (replaces_only_failed(job_) && pod_terminating(*pod)))) taken.add(*index);
   }
-  const std::vector<int> free =
-      taken.lowest_missing(static_cast<int>(missing), static_cast<int>(spec_int("completions")));
+  std::vector<int> free = taken.lowest_missing(static_cast<int>(missing), static_cast<int>(spec_int("completions")));
   if (!per_index()) return free;
   std::vector<int> out;
   std::optional<Duration> shortest;

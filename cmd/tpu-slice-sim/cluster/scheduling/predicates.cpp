@@ -59,7 +59,7 @@ std::vector<std::string> misfits(const PodInfo& pod, const NodeInfo& node) {
 std::int64_t score(const PodInfo& pod, const NodeInfo& node) {
   std::int64_t total = 0;
   for (const NodeTerm& term : pod.preferred_nodes) {
-    if (holds(term, node)) total += term.weight * 100;
+    if (holds(term, node)) total += std::int64_t{100} * term.weight;
   }
   for (const Taint& taint : node.taints) {
     if (taint.effect == "PreferNoSchedule" && !tolerates(pod.tolerations, taint)) total -= 300;

@@ -88,7 +88,7 @@ JsonPtr StatefulSetSync::create_revision(std::int64_t number) {
       return std::make_shared<const Json>(created->json());
     }
     if (created.error().code() != ErrorCode::kAlreadyExists) return nullptr;
-    const JsonPtr other = registry_.storage().get(kControllerRevisions, Object(revision).key());
+    JsonPtr other = registry_.storage().get(kControllerRevisions, Object(revision).key());
     if (other != nullptr && same_data(*other, revision["data"])) return other;
     ++collisions_;
     // The label keeps the first hash, as upstream.
