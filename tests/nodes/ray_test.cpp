@@ -25,9 +25,9 @@ using ::testing::IsEmpty;
 constexpr Duration kLimit = seconds(300);
 constexpr int kHosts = 4;  ///< Of the tutorial's slice.
 constexpr const char* kTutorial = "maxtext-tpu-cluster";
-/// Waits for the workers: in SidecarMode the job begins as soon as the head has started.
+/// In SidecarMode the job begins as soon as the head has started, and waits for the workers with the placement group.
 constexpr const char* kCountChips =
-    R"sh(python3 -c "import ray, time; ray.init(); [time.sleep(1) for _ in range(60) if ray.cluster_resources().get('TPU', 0) < 8]; found = ray.cluster_resources()['TPU']; print('chips:', found); assert found == 8")sh";
+    R"sh(python3 -c "import ray; from ray.util import placement_group; ray.init(); ray.get(placement_group([{'TPU': 4}] * 2).ready(), timeout=120); found = ray.cluster_resources()['TPU']; print('chips:', found); assert found == 8")sh";
 constexpr const char* kFail = R"sh(python3 -c "raise SystemExit('no data set was found')")sh";
 
 /// Two slices of two hosts: an upgrade of a RayService has two clusters.
