@@ -2,6 +2,7 @@
 
 namespace tpuslice::sim {
 
+// NOLINTNEXTLINE(readability-function-size): a table
 std::string_view workload_types() {
   return R"(
 Job
