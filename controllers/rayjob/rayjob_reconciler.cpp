@@ -43,7 +43,7 @@ std::vector<ObjectKey> rayjob_of_submitter_pod(const PodView& pod) {
 }
 
 RayJobReconciler::RayJobReconciler(Stores stores, Options options)
-    : stores_(std::move(stores)), options_(std::move(options)) {}
+    : stores_(stores), options_(std::move(options)) {}
 
 Result<plan::Plan> RayJobReconciler::plan(const plan::ReconcileInput& input) const {
   const runtime::ObjectStore::Ptr job = stores_.jobs.get(input.key);

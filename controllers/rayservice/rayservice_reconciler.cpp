@@ -12,7 +12,7 @@
 namespace tpuslice::rayservice {
 
 RayServiceReconciler::RayServiceReconciler(Stores stores, const runtime::WorkloadClient& workloads, Options options)
-    : stores_(std::move(stores)), workloads_(workloads), options_(std::move(options)) {}
+    : stores_(stores), workloads_(workloads), options_(std::move(options)) {}
 
 ResourceType RayServiceReconciler::resource() const { return kRayServices; }
 
