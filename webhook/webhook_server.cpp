@@ -57,8 +57,8 @@ class PathMetrics {
         latency_(metrics.histogram("controller_runtime_webhook_latency_seconds",
                                    "Histogram of the latency of processing admission requests.", latency_buckets(),
                                    {{"webhook", path_}})) {
-    for (const int status : {200, 400, 404, 405, 413})
-      (void)requests(status);  // Zero from the start: handle_admission()'s.
+    // Those of handle_admission() are zero from the start.
+    for (const int status : {200, 400, 404, 405, 413}) (void)requests(status);
   }
 
   [[nodiscard]] Gauge& in_flight() const { return in_flight_; }

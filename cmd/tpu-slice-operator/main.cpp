@@ -1,7 +1,7 @@
 // tpu-slice-operator: reads its options, connects to the API server, runs the operator.
 #include <unistd.h>
-#include <array>
 
+#include <array>
 #include <cstdio>
 #include <random>
 

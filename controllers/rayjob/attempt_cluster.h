@@ -20,7 +20,7 @@ namespace tpuslice::rayjob {
 struct ClusterDecision {
   enum class Kind : std::uint8_t {
     kNone,            ///< Nothing is done.
-    kReady,           ///< All of its pods are ready, or were once: the job can begin. SidecarMode: or has ended.
+    kReady,           ///< All of its pods are ready, or were once: the job can begin. SidecarMode: it may have ended.
     kCreate,          ///< See `desired`.
     kConflict,        ///< Another object has its name.
     kNotFound,        ///< There is none that spec.clusterSelector names.
