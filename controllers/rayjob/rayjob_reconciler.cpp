@@ -42,8 +42,7 @@ std::vector<ObjectKey> rayjob_of_submitter_pod(const PodView& pod) {
   return {{pod.key.namespace_name, pod.label(raycluster::kOriginatedFromCrName)}};
 }
 
-RayJobReconciler::RayJobReconciler(Stores stores, Options options)
-    : stores_(stores), options_(std::move(options)) {}
+RayJobReconciler::RayJobReconciler(Stores stores, Options options) : stores_(stores), options_(std::move(options)) {}
 
 Result<plan::Plan> RayJobReconciler::plan(const plan::ReconcileInput& input) const {
   const runtime::ObjectStore::Ptr job = stores_.jobs.get(input.key);
