@@ -52,6 +52,8 @@ inline constexpr std::string_view kMutatedBy = "tpuslice.dev/mutated-by";
 inline constexpr std::string_view kMutatedByJobTemplate = "job-template";
 /// When host 0 may be placed before the others exist; absent: never.
 inline constexpr std::string_view kSliceStart = "tpuslice.dev/slice-start";
+/// Never, although upstream's controller of that kind would wait for host 0.
+inline constexpr std::string_view kTogether = "together";
 /// At once: the controller waits until host 0 has a node before it creates the other hosts.
 inline constexpr std::string_view kOthersFollowHost0 = "others-follow-host-0";
 /// If no other host is created for a while: the controller may wait until host 0 runs.

@@ -18,7 +18,7 @@ std::optional<std::int64_t> parse_teardown_grace(std::string_view text) {
 }
 
 std::optional<std::int64_t> teardown_grace(const PodView& pod) {
-  if (pod.node_name.empty() || pod.finished()) return std::nullopt;
+  if (pod.node_name.empty() || pod.finished() || pod.terminating()) return std::nullopt;
   const std::optional<std::int64_t> seconds = parse_teardown_grace(pod.annotation(kTeardownGrace));
   return seconds && *seconds < pod.grace_seconds ? seconds : std::nullopt;
 }

@@ -17,9 +17,9 @@ namespace tpuslice::tpu {
 /// processes still use their chips.
 [[nodiscard]] std::optional<std::int64_t> parse_teardown_grace(std::string_view text);
 
-/// Seconds with which to delete a pod of such a slice; nothing if its own grace period applies. A terminating pod can
-/// be deleted once more with them, which shortens its grace period. Nothing for a pod that the API server deletes
-/// without a grace period, as it has no node or is finished.
+/// Seconds with which to delete a pod of such a slice; nothing if its own grace period applies. Nothing for a pod that
+/// the API server deletes without a grace period, as it has no node or is finished, nor for a terminating one: a
+/// kubelet that stops containers does not heed a shorter grace period (kubernetes#83916).
 [[nodiscard]] std::optional<std::int64_t> teardown_grace(const PodView& pod);
 
 /// Whether the pod has failed, or is deleted because its node is not Ready or has a taint of effect NoExecute. A pod

@@ -31,7 +31,7 @@ Result<Decisions> decide(const JobSetState& state, const JobBuilder& builder, co
   Decisions out;
   out.previous =
       decide_deletions(state.children.previous, state.spec, finished ? nullptr : &builder, options, state.seen.now);
-  out.deleted_pods = pods_of_deleted_jobs(state.seen.pods_with_teardown_grace, state.children.previous, out.previous);
+  add_pods(out.previous, state.seen.pods_with_teardown_grace);
   out.service = decide_service(state.spec, state.seen);
   if (finished) {
     out.cleanup = clean_up_finished(state, options);

@@ -27,8 +27,7 @@ struct RunningDecisions {
 };
 
 struct Decisions {
-  JobDeletions previous;             ///< Jobs of previous attempts.
-  std::vector<PodPtr> deleted_pods;  ///< pods_of_deleted_jobs()
+  JobDeletions previous;  ///< Jobs of previous attempts.
   plan::ChildDecision service;
   // At most one of these:
   std::optional<Cleanup> cleanup;

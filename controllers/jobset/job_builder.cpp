@@ -9,6 +9,7 @@
 #include "controllers/jobset/exclusive_placement.h"
 #include "controllers/jobset/rules/jobset_labels.h"
 #include "controllers/jobset/template_mutator.h"
+#include "tpu/rules/tpu_rules.h"
 
 namespace tpuslice::jobset {
 namespace {
@@ -96,11 +97,13 @@ Result<Json> JobBuilder::build(std::size_t which, int index, PodTemplate pods) c
   add_job_node_selector(string_map_at(metadata, {"annotations"}), spec.key.namespace_name,
                         string_at(metadata, {"name"}), pod_spec);
   out["spec"]["suspend"] = spec.suspended;
+  // With exclusive placement, upstream creates host 0 first; this controller creates all hosts at once.
+  if (placement.contains(kJobSetTopologyKey) && rules::asks_for_tpus(pod)) {
+    object_in(pod_metadata, "annotations")[std::string(tpu::kSliceStart)] = tpu::kTogether;
+  }
   if (pods == PodTemplate::kMutated) {
     const Result<bool> done = mutate_job_template(out, options_.mutation);
     if (!done) return done.error().within(fmt::format("spec.replicatedJobs[{}].template.spec.template", which));
-    // With exclusive placement, upstream creates host 0 first; this controller creates all hosts at once.
-    if (*done) pod["metadata"]["annotations"].erase(std::string(tpu::kSliceStart));
   }
   add_exclusive_affinity(labels, pod);
   return out;

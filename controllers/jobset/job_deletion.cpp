@@ -1,8 +1,7 @@
 #include "controllers/jobset/job_deletion.h"
 
 #include <algorithm>
-#include <iterator>
-#include <set>
+#include <map>
 #include <string_view>
 
 #include "api/base/earlier.h"
@@ -107,20 +106,15 @@ JobDeletions decide_deletions(const std::vector<JobPtr>& jobs, const JobSetSpec&
   return std::move(planner).result();
 }
 
-std::vector<PodPtr> pods_of_deleted_jobs(const std::vector<PodPtr>& pods, const std::vector<JobPtr>& previous,
-                                         const JobDeletions& deletions) {
-  std::set<std::string_view> deleted;
-  for (const JobPtr& job : previous) {
-    if (job->deletion) deleted.insert(job->uid);
+void add_pods(JobDeletions& deletions, const std::vector<PodPtr>& pods) {
+  std::map<std::string_view, JobDeletion*> by_uid;
+  for (JobDeletion& each : deletions.jobs) {
+    if (each.progress == Progress::kDelete || each.progress == Progress::kOverlap) by_uid[each.job->uid] = &each;
   }
-  for (const auto& [job, progress] : deletions.jobs) {
-    if (progress == Progress::kOverlap) deleted.insert(job->uid);
+  for (const PodPtr& pod : pods) {
+    const auto of = pod->controller ? by_uid.find(pod->controller->uid) : by_uid.end();
+    if (of != by_uid.end()) of->second->pods.push_back(pod);
   }
-  std::vector<PodPtr> out;
-  std::ranges::copy_if(pods, std::back_inserter(out), [&](const PodPtr& pod) {
-    return pod->controller && deleted.contains(std::string_view(pod->controller->uid));
-  });
-  return out;
 }
 
 }  // namespace tpuslice::jobset

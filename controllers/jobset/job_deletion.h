@@ -35,6 +35,7 @@ struct JobDeletion {
   };
   JobPtr job;
   Progress progress = Progress::kDelete;
+  std::vector<PodPtr> pods = {};  ///< Deleted just before the Job, with their tpu::teardown_grace().
 };
 
 struct JobDeletions {
@@ -55,14 +56,12 @@ struct JobDeletions {
 [[nodiscard]] JobDeletions decide_deletions(const std::vector<JobPtr>& jobs, const JobSetSpec& spec,
                                             const JobBuilder* replacements, const Options& options, Timestamp now);
 
-/// Those of `pods` whose Job a restart deletes, and which have its pods deleted with tpu::teardown_grace(): an attempt
-/// ends because a host was lost or failed, and the other slices of the JobSet cannot go on either. The garbage
-/// collector would give them their own grace period. A Job that is not deleted yet would replace its pods, unless the
-/// plan deletes it without waiting for them.
+/// Puts those of `pods` that run for a Job into its deletion. An attempt ends because a host was lost or failed, so the
+/// other slices of the JobSet cannot go on either. The garbage collector would give their pods the pods' own grace
+/// period, which cannot be shortened later. The Job controller replaces none of them: it handles events of pods a
+/// second later, when the Job is being deleted.
 ///
-/// `previous`: Jobs of previous attempts; `deletions`: what is done about them now.
-[[nodiscard]] std::vector<PodPtr> pods_of_deleted_jobs(const std::vector<PodPtr>& pods,
-                                                       const std::vector<JobPtr>& previous,
-                                                       const JobDeletions& deletions);
+/// `pods` have a tpu::teardown_grace().
+void add_pods(JobDeletions& deletions, const std::vector<PodPtr>& pods);
 
 }  // namespace tpuslice::jobset

@@ -129,9 +129,9 @@ Problem slow_deletions(const Decisions& decisions) {
   std::vector<std::string> names;
   for (const JobDeletions* deletions : {&decisions.previous, decisions.cleanup ? &decisions.cleanup->jobs : nullptr}) {
     if (deletions == nullptr) continue;
-    for (const auto& [job, progress] : deletions->jobs) {
-      if (progress == JobDeletion::Progress::kTerminating || progress == JobDeletion::Progress::kForce)
-        names.push_back(job->key.name);
+    for (const JobDeletion& each : deletions->jobs) {
+      if (each.progress == JobDeletion::Progress::kTerminating || each.progress == JobDeletion::Progress::kForce)
+        names.push_back(each.job->key.name);
     }
   }
   if (names.empty()) return {};

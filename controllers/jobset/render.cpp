@@ -31,7 +31,7 @@ const plan::CounterDefinition kJobSetRestarts{
      to_string(FailureAction::kRestartJob), to_string(FailureAction::kRestartJobAndIgnoreMaxRestarts)}};
 
 /// The stages of a plan.
-enum class Step : std::uint8_t { kDeletes, kPodDeletes, kSuspends, kResources, kStartTimes, kJobs };
+enum class Step : std::uint8_t { kDeletes, kSuspends, kResources, kStartTimes, kJobs };
 
 std::string jobs_of(const std::vector<std::string>& names) {
   return fmt::format("{} job{} ({})", names.size(), names.size() == 1 ? "" : "s", plan::join_names(names));
@@ -66,10 +66,21 @@ void force_deletion(const JobView& job, Changes& changes) {
   changes.reasons.push_back(std::move(text));
 }
 
+/// They are optional: without them, the pods get their own grace period.
+void render_pod_deletions(const std::vector<PodPtr>& pods, Changes& changes) {
+  for (const PodPtr& pod : pods) {
+    Action action = Action::remove(kPods, pod->key, {.uid = pod->uid});
+    action.grace_seconds = tpu::teardown_grace(*pod);
+    action.best_effort = true;
+    changes.add(Step::kDeletes, std::move(action));
+  }
+}
+
 void render_deletions(const JobDeletions& deletions, const char* why, Timestamp now, Changes& changes) {
   std::vector<std::string> deleted;
   std::vector<std::string> suspended;
-  for (const auto& [job, progress] : deletions.jobs) {
+  for (const auto& [job, progress, pods] : deletions.jobs) {
+    render_pod_deletions(pods, changes);
     switch (progress) {
       case JobDeletion::Progress::kSuspend:
         changes.add(Step::kDeletes, suspend_before_deletion(*job, now));
@@ -100,20 +111,6 @@ void render_deletions(const JobDeletions& deletions, const char* why, Timestamp 
         fmt::format("suspending {} without active pods before deletion: {}", jobs_of(suspended), why));
   }
   if (deletions.requeue_after) changes.requeue_within(*deletions.requeue_after);
-}
-
-/// Optional: without it, the pods get their own grace period.
-void render_pod_deletions(const std::vector<PodPtr>& pods, Changes& changes) {
-  for (const PodPtr& pod : pods) {
-    Action action = Action::remove(kPods, pod->key, {.uid = pod->uid});
-    action.grace_seconds = tpu::teardown_grace(*pod);
-    action.best_effort = true;
-    changes.add(Step::kPodDeletes, std::move(action));
-  }
-  if (pods.empty()) return;
-  changes.reasons.push_back(
-      fmt::format("a previous attempt has failed: deleting {} of its pods with the grace period of {}", pods.size(),
-                  tpu::kTeardownGrace));
 }
 
 void render_cleanup(const JobSetState& state, const Cleanup& cleanup, Changes& changes) {
@@ -243,7 +240,6 @@ plan::Plan render(const JobSetState& state, const Decisions& decisions,
   changes.stage(Step::kDeletes).independent = true;
   changes.stage(Step::kSuspends).independent = true;
   render_deletions(decisions.previous, "they belong to a previous attempt", state.seen.now, changes);
-  render_pod_deletions(decisions.deleted_pods, changes);
   if (decisions.cleanup) render_cleanup(state, *decisions.cleanup, changes);
   if (decisions.completed) {
     changes.reasons.emplace_back("jobset completed successfully");

@@ -195,9 +195,10 @@ class Renderer {
             fmt::format("deleting the worker set of group {}", group.index));
     }
     for (const PodPtr& pod : group.workers) {
+      if (pod->terminating()) continue;
       Action action = Action::remove(kPods, pod->key, {.uid = pod->uid});
       action.grace_seconds = grace_of(*pod);
-      if (!pod->terminating() || action.grace_seconds) add(Step::kPodDeletes, std::move(action));
+      add(Step::kPodDeletes, std::move(action));
     }
   }
 

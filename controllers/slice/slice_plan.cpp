@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <set>
-#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -30,7 +28,6 @@ class SlicePlanner {
   SliceDecisions decide() {
     SliceDecisions out;
     out.lost = find_lost_pods();
-    out.shortened = find_shortened_pods();
     const SliceState state = state_of(slice_, seen_.now);
     switch (state.phase) {
       case SlicePhase::kBroken:
@@ -171,25 +168,6 @@ class SlicePlanner {
     const std::string& members = first.annotation(tpu::kSliceMembers);
     return {{gated_of(slice_.hosts), {slice_.topology_key, domain, recorded_nodes(), members, seen_.now}},
             {gated_of(slice_.companions), {slice_.topology_key, {}, {}, members, seen_.now}}};
-  }
-
-  /// Terminating pods with a longer grace period than tpu::teardown_grace(), of slices that lost a host: their
-  /// controllers, such as that of Jobs, delete them, too. The pods that were placed with a lost one are known by their
-  /// members: the slice of a later attempt may be deleted on purpose while a failed pod still exists.
-  [[nodiscard]] std::vector<PodPtr> find_shortened_pods() const {
-    std::set<std::string_view> broken;
-    for (const auto* pods : {&slice_.failed, &slice_.terminating}) {
-      for (const PodPtr& pod : *pods) {
-        if (is_lost_or_failed(pod)) broken.insert(pod->annotation(tpu::kSliceMembers));
-      }
-    }
-    std::vector<PodPtr> out;
-    for (const PodPtr& pod : slice_.terminating) {
-      const std::string& members = pod->annotation(tpu::kSliceMembers);
-      if (members.empty() || members == kOpenMembers || !broken.contains(members)) continue;
-      if (tpu::teardown_grace(*pod)) out.push_back(pod);
-    }
-    return out;
   }
 
   /// For a slice placed host by host: once all hosts exist, their members are recorded; from then on, losing one breaks

@@ -30,7 +30,7 @@ struct SliceObserved {
 ///   whose release keeps failing for Options::scheduling_timeout: all started hosts are deleted. The slice's controller
 ///   recreates them under its own policy and budget, and they wait for nodes like those of a new slice. Gated hosts are
 ///   kept, so a slice is torn down once.
-///   If a host was lost or failed, they get tpu::teardown_grace(), as do those that their controller has deleted.
+///   If a host was lost or failed, they get tpu::teardown_grace().
 /// - Slice that is being preempted by one of higher priority: the rest of it is deleted, without an event of its own.
 /// - Companion without hosts: it is released after a time-out.
 /// - Terminating pod on a lost node: it is force-deleted after a time-out.

@@ -44,7 +44,6 @@ class SliceRenderer {
 
   plan::Plan render(const SliceDecisions& decisions) {
     for (const PodPtr& pod : decisions.lost) force_delete(*pod);
-    for (const PodPtr& pod : decisions.shortened) shorten(*pod);
     for (const PodPtr& pod : decisions.preempted) complete_preemption(*pod);
     if (decisions.failure) tear_down(*decisions.failure);
     release(decisions.released);
@@ -72,13 +71,6 @@ class SliceRenderer {
     write(std::move(action));
     plan_.reason = fmt::format("pod {} of slice {} is deleted without waiting for its node {}", pod.key.name,
                                short_name(slice_), pod.node_name);
-  }
-
-  /// Their controller has deleted them before this plan could.
-  void shorten(const PodView& pod) {
-    write(delete_with_teardown_grace(pod));
-    plan_.reason = fmt::format("slice {} has lost a host: the grace period of its terminating pods is shortened",
-                               short_name(slice_));
   }
 
   static plan::Action delete_with_teardown_grace(const PodView& pod) {

@@ -35,7 +35,6 @@ struct WaitingReason {
 /// The decisions of plan_slice().
 struct SliceDecisions {
   std::vector<PodPtr> lost;             ///< Terminating pods of lost nodes: deleted without a grace period.
-  std::vector<PodPtr> shortened;        ///< Terminating pods: their grace period becomes tpu::teardown_grace().
   std::vector<PodPtr> preempted;        ///< Deleted, as the rest of a slice that is being preempted.
   std::optional<SliceFailure> failure;  ///< The started pods are deleted.
   std::vector<ReleasedPods> released;

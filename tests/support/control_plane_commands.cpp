@@ -142,6 +142,8 @@ std::vector<std::string> controller_arguments(const ControlPlaneOptions& options
   return with_flags(
       {"--kubeconfig=" + dir + "/kube-controller-manager.kubeconfig", "--leader-elect=false", "--secure-port=0",
        // Without kubelets the leases of nodes are not renewed.
+       // As on GKE: each controller has its own user, which match conditions and policies may name.
+       "--use-service-account-credentials=true",
        std::string("--controllers=*") + (options.kwok || options.real_kubelets() ? "" : ",-node-lifecycle-controller"),
        "--service-account-private-key-file=" + dir + "/sa.key", "--root-ca-file=" + dir + "/ca.crt",
        "--cluster-signing-cert-file=" + dir + "/ca.crt", "--cluster-signing-key-file=" + dir + "/ca.key",

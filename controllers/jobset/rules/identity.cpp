@@ -33,9 +33,11 @@ Status set_slice(tpu::SliceIdentity& identity, const Json& pod, const std::strin
   identity.owner = fmt::format("{}/{}", string_at(pod, {"metadata", "namespace"}),
                                uid.empty() ? string_at(pod, {"metadata", "labels", kJobSetName}) : uid);
   identity.topology_key = string_at(pod, {"metadata", "annotations", kJobSetTopologyKey});
-  // JobSet's webhook refuses the other pods until pod 0 has a node, unless nodes were labelled for the Job before.
+  // JobSet's webhook refuses the other pods until pod 0 has a node, unless nodes were labelled for the Job before. Our
+  // controller creates all pods at once, and says so in the template.
   const bool has_labelled_nodes = !string_at(pod, {"metadata", "annotations", kJobSetNodeSelector}).empty();
-  if (!identity.topology_key.empty() && !has_labelled_nodes) identity.start = tpu::kOthersFollowHost0;
+  const bool together = string_at(pod, {"metadata", "annotations", tpu::kSliceStart}) == tpu::kTogether;
+  if (!identity.topology_key.empty() && !has_labelled_nodes && !together) identity.start = tpu::kOthersFollowHost0;
   if (!one_slice) return {};  // A multislice job of single hosts stays within the Job.
   identity.slice_name = job;
   identity.slice_index = job_index.value_or(0);

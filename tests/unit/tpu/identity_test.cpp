@@ -188,6 +188,18 @@ TEST(JobSetIdentity, UsesTheExclusiveTopologyAnnotation) {
   EXPECT_EQ((*identity_of_pod(pod))->topology_key, "cloud.google.com/gke-tpu-slice");
 }
 
+TEST(JobSetIdentity, LetsHost0StartFirstWithExclusiveTopologyUnlessTheTemplateSaysOtherwise) {
+  Json pod = JobPod{.job_set = "js", .replicated_job = "w"}.json();
+  Json& annotations = pod["metadata"]["annotations"];
+  EXPECT_EQ((*identity_of_pod(pod))->start, "");
+  annotations["alpha.jobset.sigs.k8s.io/exclusive-topology"] = "cloud.google.com/gke-tpu-slice";
+  EXPECT_EQ((*identity_of_pod(pod))->start, "others-follow-host-0");
+  annotations["tpuslice.dev/slice-start"] = "together";
+  EXPECT_EQ((*identity_of_pod(pod))->start, "");
+  annotations["tpuslice.dev/slice-start"] = "others-follow-host-0";
+  EXPECT_EQ((*identity_of_pod(pod))->start, "others-follow-host-0");
+}
+
 TEST(StatefulSetIdentity, MakesBlocksOfOrdinalsSlices) {
   EXPECT_EQ(identity_of(StatefulSetPod{.ordinal = 5}.json()),
             "serve-1 1/4 1/1 serve-0.svc: serve-4.svc serve-5.svc serve-6.svc serve-7.svc");

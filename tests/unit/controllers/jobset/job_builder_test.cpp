@@ -151,7 +151,7 @@ TEST(JobBuilder, DoesNotMutatePodsWithoutTpu) {
 
 TEST(JobBuilder, StartsTheHostsOfAnExclusiveSliceTogether) {
   const Json job = built(of_slices().annotation(std::string(kJobSetTopologyKey), "cloud.google.com/gke-nodepool"));
-  EXPECT_EQ(string_at(job, {"spec", "template", "metadata", "annotations", tpu::kSliceStart}), "");
+  EXPECT_EQ(string_at(job, {"spec", "template", "metadata", "annotations", tpu::kSliceStart}), "together");
   EXPECT_EQ(string_at(job, {"spec", "template", "metadata", "annotations", kJobSetTopologyKey}),
             "cloud.google.com/gke-nodepool");
 }

@@ -38,53 +38,46 @@ std::vector<std::string> pod_names(const std::vector<PodPtr>& of) {
 
 World two_running_slices() { return a_jobset("train").job("workers", 2).hosts(4).restarts(3).everywhere(ready); }
 
-TEST(PodsOfDeletedJobs, AreThoseOfTerminatingJobs) {
-  World world = two_running_slices();
-  world.job("train-workers-1", being_deleted());
-  const JobSetObserved seen = world.observed();
-  EXPECT_THAT(pod_names(pods_of_deleted_jobs(pods_of_jobs(), seen.jobs, {})), ElementsAre("train-workers-1-0"))
-      << "another Job would replace its pods";
-}
-
-TEST(PodsOfDeletedJobs, AreThoseOfJobsThatThisPlanDeletesBeforeTheirPods) {
+TEST(PodsOfDeletedJobs, AreThoseOfJobsThatThisPlanDeletes) {
   const JobSetObserved seen = two_running_slices().observed();
   using enum JobDeletion::Progress;
   const auto pods_with = [&](JobDeletion::Progress progress) {
-    return pod_names(pods_of_deleted_jobs(pods_of_jobs(), seen.jobs, {.jobs = {{seen.jobs[0], progress}}}));
+    JobDeletions deletions{.jobs = {{seen.jobs[0], progress}}};
+    add_pods(deletions, pods_of_jobs());
+    return pod_names(deletions.jobs[0].pods);
   };
-  EXPECT_THAT(pods_with(kOverlap), ElementsAre("train-workers-0-0"));
-  for (const auto progress : {kSuspend, kDelete, kForce, kTerminating}) EXPECT_THAT(pods_with(progress), IsEmpty());
+  for (const auto progress : {kDelete, kOverlap}) EXPECT_THAT(pods_with(progress), ElementsAre("train-workers-0-0"));
+  for (const auto progress : {kSuspend, kForce, kTerminating}) EXPECT_THAT(pods_with(progress), IsEmpty());
 }
 
-/// The plan after a restart was counted.
-plan::Plan plan_restart(const World& world) {
+plan::Plan plan_with_grace(const World& world) {
   JobSetObserved seen = world.observed();
   seen.pods_with_teardown_grace = pods_of_jobs();
   return plan_jobset(seen, {});
 }
 
-TEST(PodsOfDeletedJobs, AreDeletedOnceTheirJobsTerminate) {
+TEST(PodsOfDeletedJobs, AreDeletedJustBeforeTheirJob) {
   World world = two_running_slices();
   world.set("/status/restarts", 1);
-  EXPECT_THAT(writes_of(plan_restart(world), "delete Pod"), IsEmpty()) << "their Jobs are deleted first";
-  world.every_job(being_deleted());
-  const plan::Plan plan = plan_restart(world);
-  EXPECT_THAT(writes_of(plan, "delete Pod"),
-              ElementsAre("delete Pod train-workers-0-0", "delete Pod train-workers-1-0"));
-  for (const plan::Stage& stage : plan.stages) {
-    for (const plan::Action& action : stage.actions) {
-      if (action.type != kPods) continue;
-      EXPECT_EQ(action.grace_seconds, 3);
-      EXPECT_EQ(action.preconditions.uid, "uid-of-" + action.key.name);
-      EXPECT_TRUE(action.best_effort) << "otherwise they get their own grace period";
-    }
+  const plan::Plan plan = plan_with_grace(world);
+  EXPECT_THAT(writes_of(plan, "delete"),
+              ElementsAre("delete Pod train-workers-0-0", "delete Job train-workers-0 Foreground",
+                          "delete Pod train-workers-1-0", "delete Job train-workers-1 Foreground"));
+  ASSERT_EQ(plan.stages.size(), 1u) << "the Job controller must not see the deletions of the pods long before";
+  for (const plan::Action& action : plan.stages[0].actions) {
+    if (action.type != kPods) continue;
+    EXPECT_EQ(action.grace_seconds, 3);
+    EXPECT_EQ(action.preconditions.uid, "uid-of-" + action.key.name);
+    EXPECT_TRUE(action.best_effort) << "otherwise they get their own grace period";
   }
 }
 
-TEST(PodsOfDeletedJobs, AreLeftToKubernetesWithoutARestart) {
+TEST(PodsOfDeletedJobs, AreLeftToKubernetesOnceTheirJobIsBeingDeleted) {
   World world = two_running_slices();
   world.every_job(being_deleted());
-  EXPECT_THAT(writes_of(plan_restart(world), "delete Pod"), IsEmpty()) << "a user deletes the Jobs";
+  EXPECT_THAT(writes_of(plan_with_grace(world), "delete Pod"), IsEmpty()) << "a user deletes the Jobs";
+  world.set("/status/restarts", 1);
+  EXPECT_THAT(writes_of(plan_with_grace(world), "delete Pod"), IsEmpty()) << "the kubelets do not heed it any more";
 }
 
 }  // namespace

@@ -45,11 +45,11 @@ TEST(GroupTeardownGrace, IsThatOfTheAnnotationAfterAFailure) {
       << "the failed pod is deleted at once";
 }
 
-TEST(GroupTeardownGrace, ShortensThatOfTerminatingWorkers) {
+TEST(GroupTeardownGrace, IsNotThatOfTerminatingWorkers) {
   World serve = world_with_grace();
   serve.restart_container("serve-0-1");
   serve.terminate_pod("serve-0-2");
-  EXPECT_THAT(grace_periods(serve), ElementsAre(Pair("serve-0", 3), Pair("serve-0-1", 3), Pair("serve-0-2", 3)));
+  EXPECT_THAT(grace_periods(serve), ElementsAre(Pair("serve-0", 3), Pair("serve-0-1", 3)));
 }
 
 TEST(GroupTeardownGrace, IsThePodsOwnIfAPodWasDeletedOnPurpose) {
@@ -58,7 +58,7 @@ TEST(GroupTeardownGrace, IsThePodsOwnIfAPodWasDeletedOnPurpose) {
   EXPECT_THAT(grace_periods(serve), ElementsAre(Pair("serve-0", -1), Pair("serve-0-2", -1)));
   serve.pods().at("serve-0-1")["status"]["conditions"].push_back(
       {{"type", "DisruptionTarget"}, {"status", "True"}, {"reason", "DeletionByTaintManager"}});
-  EXPECT_THAT(grace_periods(serve), ElementsAre(Pair("serve-0", 3), Pair("serve-0-1", 3), Pair("serve-0-2", 3)));
+  EXPECT_THAT(grace_periods(serve), ElementsAre(Pair("serve-0", 3), Pair("serve-0-2", 3)));
 }
 
 TEST(GroupTeardownGrace, IsThePodsOwnInAnUpdate) {

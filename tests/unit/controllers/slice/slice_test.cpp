@@ -134,6 +134,7 @@ INSTANTIATE_TEST_SUITE_P(Annotations, SliceStart,
                                            StartCase{"OthersFollowHost0", "others-follow-host-0",
                                                      Start::kOthersFollowHost0},
                                            StartCase{"Host0IfAlone", "host-0-if-alone", Start::kHost0IfAlone},
+                                           StartCase{"Together", "together", Start::kTogether},
                                            StartCase{"Unknown", "host-0-last", Start::kTogether}),
                          [](const auto& test) { return test.param.name; });
 

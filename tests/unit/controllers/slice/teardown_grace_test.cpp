@@ -15,7 +15,6 @@ namespace {
 using namespace std::chrono_literals;
 using plan::Plan;
 using ::testing::ElementsAre;
-using ::testing::IsEmpty;
 using ::testing::Pair;
 
 constexpr const char* kByTaint = "DeletionByTaintManager";
@@ -90,54 +89,13 @@ TEST(TeardownGrace, IsThePodsOwnIfTheSliceIsPreempted) {
 
 TEST(TeardownGrace, IsThatOfTheAnnotationIfKubernetesEvictsTheLostPodFirst) {
   EXPECT_THAT(grace_periods(teardown_plan(slice_with_grace().host(1, deleted_for(kByTaint)))),
-              ElementsAre(Pair("train-0", 3), Pair("train-1", 3), Pair("train-2", 3)));
+              ElementsAre(Pair("train-0", 3), Pair("train-2", 3)));
 }
 
-TEST(TeardownGrace, ShortensThatOfPodsThatTheirControllerDeletesAfterAFailure) {
-  const SliceBuilder slice = slice_with_grace().fails(1).terminating(0).terminating(2);
-  const Plan plan = teardown_plan(slice);
-  EXPECT_THAT(grace_periods(plan), ElementsAre(Pair("train-0", 3), Pair("train-2", 3)));
-  EXPECT_EQ(plan.reason, "slice train has lost a host: the grace period of its terminating pods is shortened");
-  EXPECT_THAT(events_of(plan), IsEmpty());
-}
-
-TEST(TeardownGrace, IsShortenedOnce) {
-  const auto shortened = [](PodView& pod) { pod.grace_seconds = 3; };
-  const Plan plan =
-      teardown_plan(slice_with_grace().fails(1).terminating(0).terminating(2).host(0, shortened).host(2, shortened));
-  EXPECT_TRUE(plan.empty()) << plan::to_json(plan).dump(2);
-}
-
-TEST(TeardownGrace, IsShortenedBesideATearDown) {
-  const Plan plan = teardown_plan(slice_with_grace().fails(1).terminating(0));
-  EXPECT_THAT(grace_periods(plan), ElementsAre(Pair("train-0", 3), Pair("train-2", 3)));
-  EXPECT_EQ(plan.reason, "slice train is torn down: pod train-1 failed");
-}
-
-TEST(TeardownGrace, IsNotShortenedForADeletionOnPurpose) {
-  EXPECT_THAT(grace_periods(teardown_plan(slice_with_grace().terminating(0).terminating(1).terminating(2))), IsEmpty());
-  const auto failed_since = [](PodView& pod) { pod.phase = PodPhase::kFailed; };
-  EXPECT_THAT(grace_periods(
-                  teardown_plan(slice_with_grace().terminating(0).terminating(1).terminating(2).host(1, failed_since))),
-              IsEmpty())
-      << "it failed after it was asked to stop";
-}
-
-TEST(TeardownGrace, IsNotShortenedForAFailedPodOfAnEarlierAttempt) {
-  const auto earlier = [](PodView& pod) {
-    pod.phase = PodPhase::kFailed;
-    pod.annotations[std::string(tpu::kSliceMembers)] = "earlier";
-  };
-  EXPECT_THAT(grace_periods(
-                  teardown_plan(slice_with_grace().terminating(0).terminating(1).terminating(2).extra("old", earlier))),
-              IsEmpty());
-}
-
-TEST(TeardownGrace, IsNotShortenedInASliceThatIsNotTornDownForALostPod) {
-  EXPECT_THAT(grace_periods(teardown_plan(slice_with_grace().record("open").fails(1).terminating(0).terminating(2))),
-              IsEmpty());
-  EXPECT_THAT(grace_periods(teardown_plan(slice_with_grace().record("").fails(1).terminating(0).terminating(2))),
-              IsEmpty());
+TEST(TeardownGrace, IsNotThatOfTerminatingPods) {
+  EXPECT_THAT(grace_periods(teardown_plan(slice_with_grace().fails(1).terminating(0))),
+              ElementsAre(Pair("train-2", 3)));
+  EXPECT_TRUE(teardown_plan(slice_with_grace().fails(1).terminating(0).terminating(2)).empty());
 }
 
 }  // namespace
