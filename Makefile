@@ -4,7 +4,7 @@ JOBS   ?= 2
 BUILD  := build/$(PRESET)
 
 .DEFAULT_GOAL := help
-.PHONY: help api-docs attacks deps build controlplane conformance test test-all test-nodes test-rest check check-alerts check-bench check-format check-locks check-includes check-tidy demo format golden helm histories manifests nodes asan tsan fuzz mutants rotation bench bench-admission bench-healing bench-placement bench-recovery bench-scale bench-scheduling image clean
+.PHONY: help api-docs attacks deps build controlplane conformance test test-all test-nodes test-rest first-tests first-assets rest-assets check check-alerts check-bench check-format check-locks check-includes check-tidy demo format golden helm histories manifests nodes asan tsan fuzz mutants rotation bench bench-admission bench-healing bench-placement bench-recovery bench-scale bench-scheduling image clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -33,25 +33,36 @@ conformance: deps controlplane ## Replay the exchanges of tests/conformance on a
 
 # Labels of the tests of `make test`.
 FIRST := unit|golden|laws|sim|kinds
+# Images of the tests on real kubelets.
+NODE_IMAGES := pause busybox python
 test: deps ## Build and run unit, golden, law and simulation tests, and a scenario of each kind on a real control plane
-	@[ -f $(BUILD)/build.ninja ] || cmake --preset $(PRESET)
-	@cmake --build --preset $(PRESET) -j $(JOBS) --target first_tests
-	@tests/controlplane/build.sh || true # without it, tests are skipped
+	@$(MAKE) --no-print-directory -j 2 first-tests first-assets
 	@tests/support/run_tests.sh $(BUILD) -L '$(FIRST)'
 
-test-all: deps ## The same, then all other tests but test-nodes
+test-all: deps ## The same, then all other tests, also those on real kubelets
 	@tests/support/test_all.sh
 
-test-rest: build
+test-rest:
+	@$(MAKE) --no-print-directory -j 2 build rest-assets
+	@tests/support/run_tests.sh $(BUILD) -LE '$(FIRST)'
+
+first-tests: deps
+	@[ -f $(BUILD)/build.ninja ] || cmake --preset $(PRESET)
+	@cmake --build --preset $(PRESET) -j $(JOBS) --target first_tests
+
+# Programs of others, which are downloaded and built beside the tests. Tests that lack one are skipped.
+first-assets: deps
 	@tests/controlplane/build.sh || true
+
+rest-assets: first-assets
+	@tests/nodes/images/build.sh $(NODE_IMAGES) >/dev/null || true
+	@tests/ray/install.sh >/dev/null || true
 	@tests/kueue/build.sh || true
 	@tests/helm/build.sh || true
 	@tests/upgrade/build.sh || true
-	@tests/ray/install.sh >/dev/null || true
-	@tests/support/run_tests.sh $(BUILD) -LE '$(FIRST)|nodes'
 
-test-nodes: deps controlplane ## Build and run the tests on real kubelets; see tests/nodes/README.md
-	@tests/nodes/images/build.sh pause busybox python >/dev/null
+test-nodes: deps controlplane ## Build and run the tests on real kubelets alone; see tests/nodes/README.md
+	@tests/nodes/images/build.sh $(NODE_IMAGES) >/dev/null
 	@[ -f build/dev/build.ninja ] || cmake --preset dev
 	@cmake --build --preset dev -j $(JOBS) --target nodes_tests
 	@tests/support/run_tests.sh build/dev -L nodes

@@ -155,8 +155,8 @@ function(tpuslice_test name)
   if(ARG_RUNNER)
     set_tests_properties(${name} PROPERTIES SKIP_RETURN_CODE 77)
   endif()
-  # Entries that wait start first; entries that compute run in the slots that they leave.
-  math(EXPR cost "1000 / ${ARG_SLOTS}")
+  # Entries that wait or take long start first; entries that compute run in the slots that they leave.
+  math(EXPR cost "10 * ${ARG_TIMEOUT} / ${ARG_SLOTS}")
   set_tests_properties(${entries} PROPERTIES
     LABELS "${ARG_LABELS}" TIMEOUT ${ARG_TIMEOUT} PROCESSORS ${ARG_SLOTS} COST ${cost})
 endfunction()

@@ -34,7 +34,7 @@ outcomes() { # "name outcome" of every ctest entry; a shell test that ended with
 }
 reasons() { # one line for each thing that is missing; shell tests print "skipped: <reason>"
   local assets
-  for assets in controlplane kueue helm; do "$(dirname "$0")/../$assets/assets.sh" 2>&1 >/dev/null; done
+  for assets in controlplane kueue helm nodes; do "$(dirname "$0")/../$assets/assets.sh" 2>&1 >/dev/null; done
   sed -nE 's/<\/system-out>//; s/^(.*<system-out>)?skipped: //p' "$results/ctest.xml" | grep -v 'of the control plane' | sort -u
 }
 failures() { # "  case: message" of each failed case of a GoogleTest result

@@ -170,6 +170,16 @@ void RecoveryBench::report(const Error& error) {
   }
 }
 
+/// Their processes ignore SIGTERM, and controllers delete them with their own grace period.
+void RecoveryBench::kill_containers() {
+  const auto list = cluster_->client().list(kPods, {.namespace_name = kNamespace});
+  if (!list) return;
+  for (const std::string& item : list->items) {
+    const auto pod = parse_json(item);
+    if (pod) (void)cluster_->kill_container({kNamespace, string_at(*pod, {"metadata", "name"})}, kContainer);
+  }
+}
+
 Status RecoveryBench::clean_up(const Workload& workload, const Fault& fault, const HostPod& victim) {
   if (fault.repair != nullptr) RETURN_IF_ERROR(fault.repair(*cluster_, victim));
   if (!options_.by_hand) {
@@ -182,6 +192,7 @@ Status RecoveryBench::clean_up(const Workload& workload, const Fault& fault, con
   while (true) {
     const auto removed = kubectl(fmt::format("-n {} delete pods --all --grace-period=1 --wait=false", kNamespace));
     if (!removed) return removed.error();
+    kill_containers();
     const Status gone = watch_->wait_gone(std::chrono::seconds(5));
     ASSIGN_OR_RETURN(const std::string left,
                      kubectl(fmt::format("-n {} get {} -o name", kNamespace, workload.resource)));

@@ -51,6 +51,7 @@ class RecoveryBench {
   Status create_by_hand(const Workload& workload, const std::string& name, const std::string& pool);
   Status replace_by_hand(const Workload& workload, const Fault& fault, bool short_teardown, const HostPod& victim,
                          const std::vector<HostPod>& hosts);
+  void kill_containers();
   Status clean_up(const Workload& workload, const Fault& fault, const HostPod& victim);
 
   const RecoveryOptions options_;

@@ -306,6 +306,16 @@ TEST_F(WorkerGroups, DeleteAReplicaWithTwoPodsForOneHost) {
   EXPECT_THAT(reasons()[0], HasSubstr("has two pods for host 1"));
 }
 
+TEST_F(WorkerGroups, DeleteAReplicaWithAHostBeyondNumOfHosts) {
+  PodView beyond = *worker(0, 1);
+  beyond.key.name = "beyond";
+  beyond.uid = "uid-beyond";
+  beyond.labels[std::string(kRayHostIndex)] = "2";
+  workers_.push_back(share(beyond));
+  EXPECT_THAT(deleted(), ElementsAre("0/0", "0/1", "beyond"));
+  EXPECT_THAT(reasons()[0], HasSubstr("has host 2 (pod beyond), beyond its numOfHosts of 2"));
+}
+
 TEST_F(WorkerGroups, DeleteEveryReplicaWithAnotherNumberOfHosts) {
   group()["numOfHosts"] = 1;
   EXPECT_THAT(deleted(), ElementsAre("0/0", "0/1", "1/0", "1/1"));
