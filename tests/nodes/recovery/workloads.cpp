@@ -106,7 +106,9 @@ std::string manifest_of(const Workload& workload, const ManifestOptions& options
       {"$SLICE", "{cloud.google.com/gke-tpu-accelerator: tpu-v6e-slice, cloud.google.com/gke-tpu-topology: 4x4}"},
       {"$CONTAINER", kContainerText},
       {"$CHIPS", "{limits: {memory: 64Mi, google.com/tpu: 4}}"},
-      {"$PROBES", "livenessProbe: {exec: {command: [\"true\"]}}, readinessProbe: {exec: {command: [\"true\"]}}"}};
+      {"$PROBES",
+       "livenessProbe: {exec: {command: [\"true\"]}}, readinessProbe: {exec: {command: [\"true\"]}, periodSeconds: "
+       "1}"}};
   std::string text = workload.manifest;
   for (const auto& [word, value] : words) {
     for (std::size_t at = 0; (at = text.find(word, at)) != std::string::npos; at += value.size()) {

@@ -303,7 +303,7 @@ TEST_F(WorkerGroups, DeleteAReplicaWithTwoPodsForOneHost) {
   duplicate.uid = "uid-duplicate";
   workers_.push_back(share(duplicate));
   EXPECT_THAT(deleted(), ElementsAre("0/0", "0/1", "duplicate"));
-  EXPECT_THAT(reasons()[0], HasSubstr("has two pods for host 1"));
+  EXPECT_THAT(reasons(), ElementsAre(HasSubstr("has two pods for host 1")));
 }
 
 TEST_F(WorkerGroups, DeleteAReplicaWithAHostBeyondNumOfHosts) {
@@ -313,7 +313,7 @@ TEST_F(WorkerGroups, DeleteAReplicaWithAHostBeyondNumOfHosts) {
   beyond.labels[std::string(kRayHostIndex)] = "2";
   workers_.push_back(share(beyond));
   EXPECT_THAT(deleted(), ElementsAre("0/0", "0/1", "beyond"));
-  EXPECT_THAT(reasons()[0], HasSubstr("has host 2 (pod beyond), beyond its numOfHosts of 2"));
+  EXPECT_THAT(reasons(), ElementsAre(HasSubstr("has host 2 (pod beyond), beyond its numOfHosts of 2")));
 }
 
 TEST_F(WorkerGroups, DeleteEveryReplicaWithAnotherNumberOfHosts) {
