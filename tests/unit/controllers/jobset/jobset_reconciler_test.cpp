@@ -134,7 +134,7 @@ TEST_F(ReconcilingJobSets, ReportsWaitingPods) {
 
 TEST_F(ReconcilingJobSets, FindsPodsWithATeardownGrace) {
   World world = train().everywhere(ready);
-  world.set("/status/restarts", 1).every_job(being_deleted());
+  world.set("/status/restarts", 1);
   observe(world);
   PodView pod;
   pod.key = {"default", "train-workers-0-0-x"};
@@ -147,7 +147,6 @@ TEST_F(ReconcilingJobSets, FindsPodsWithATeardownGrace) {
   pods_.put(pod);
   EXPECT_THAT(writes_of(plan(), "delete Pod"), ElementsAre("delete Pod train-workers-0-0-x"));
   pod.deletion = start_of_time();
-  pod.grace_seconds = 3;
   pods_.put(pod);
   EXPECT_THAT(writes_of(plan(), "delete Pod"), IsEmpty()) << "it was deleted";
 }
