@@ -124,7 +124,7 @@ void add_pods_without_tpus(const AcceleratorCache& cache, const PlacementRequest
 /// Decides which slices get nodes, and what is done for the others.
 void decide(const PlacementObserved& seen, AcceleratorCache& cache, const PlacementRequest& request,
             const PlacementOptions& options, PlacementDecisions& out) {
-  Inventory inventory(cache);
+  Inventory inventory(cache, seen.now);
   add_pods_without_tpus(cache, request, inventory);
   Assignment assignment = assign(request, inventory);
   out.scouts = plan_scouts(assignment.waiting, seen.scouts, inventory, seen.has_autoscaler, seen.now, options.scale_up);
@@ -149,7 +149,7 @@ void decide(const PlacementObserved& seen, AcceleratorCache& cache, const Placem
 void add_asked_nodes(const std::vector<PodPtr>& scouts, const ProvisioningState& provisioning,
                      const ScaleUpOptions& options, PlacementRequest& request) {
   for (const PodPtr& scout : scouts) {
-    if (is_live(*scout)) request.scouts[slice_of_scout(*scout)] = scout->node_name;
+    if (may_bring_nodes(*scout, request.now, options)) request.scouts[slice_of_scout(*scout)] = scout->node_name;
   }
   for (const auto& each : provisioning.requests) {
     if (!may_bring_nodes(*each, request.now, options)) continue;

@@ -11,13 +11,13 @@ namespace {
 
 /// The slices that use the domain; absent if something else uses it, or one has no lower priority, is preempted for
 /// another gang, or cannot be deleted.
-std::optional<std::vector<const Slice*>> victims_of(const std::vector<const NodeUse*>& uses,
+std::optional<std::vector<const Slice*>> victims_of(const std::vector<const NodeUse*>& uses, Timestamp now,
                                                     const RunningSlices& running, std::int32_t priority,
                                                     const Claimed& claimed, const plan::FailedWrites* failed) {
   std::vector<const Slice*> victims;
   for (const NodeUse* use : uses) {
     if (use->reserved) return std::nullopt;
-    if (use->is_free() || use->is_ending()) continue;
+    if (use->is_free() || use->is_ending(now)) continue;
     const auto slice = running.find(use->slice());
     if (slice == running.end() || slice->second->priority() >= priority) return std::nullopt;
     if (std::ranges::find(victims, slice->second) != victims.end()) continue;
@@ -50,7 +50,7 @@ std::optional<DomainVictims> cheapest_victims(Candidates& candidates, Inventory&
   for (const std::string& domain : candidates.occupied()) {
     const std::string& key = candidates.requirements().topology_key;
     if (claimed.domains.contains({key, domain})) continue;
-    auto victims = victims_of(inventory.uses(key, domain), running, priority, claimed, failed);
+    auto victims = victims_of(inventory.uses(key, domain), inventory.now(), running, priority, claimed, failed);
     if (!victims || (best && cost(best->slices) <= cost(*victims))) continue;
     best = DomainVictims{domain, *std::move(victims)};
   }

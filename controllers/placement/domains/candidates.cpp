@@ -125,7 +125,7 @@ void Candidates::check_domains() {
                            [](const auto& entry) { return entry.second->nodes.size() - entry.second->used; });
   for (const auto& [name, domain] : occupied) {
     occupied_.push_back(*name);
-    if (is_ending(*domain)) ending_.push_back(*name);
+    if (inventory_.is_ending(*domain)) ending_.push_back(*name);
   }
 }
 

@@ -24,6 +24,8 @@ using Occupant = std::pair<const ObjectKey, std::string>;
 
 /// The pod or slice that uses a node. There is one for each node, so it is small: texts are made when needed.
 struct Use {
+  static constexpr Duration kMaxEnding = std::chrono::minutes(5);
+
   PodPtr pod = nullptr;                ///< On the node.
   const Occupant* occupant = nullptr;  ///< No pod is on the node, but this slice occupies its domain.
   SharedString claimant = {};  ///< The display name of a slice that the plan gives the node, or reserves it for.
@@ -32,8 +34,11 @@ struct Use {
   std::optional<Timestamp> backfill_until = {};
 
   [[nodiscard]] bool is_free() const { return pod == nullptr && occupant == nullptr && claimant.empty(); }
-  /// Whether the pod on it is terminating.
-  [[nodiscard]] bool is_ending() const { return pod != nullptr && pod->terminating(); }
+  /// Whether the pod on it is terminating, and its grace period did not end kMaxEnding ago: then it may never go away,
+  /// since it has a finalizer or a volume cannot be unmounted.
+  [[nodiscard]] bool is_ending(Timestamp now) const {
+    return pod != nullptr && pod->deletion && now < *pod->deletion + kMaxEnding;
+  }
   /// The slice or pod that uses the node, or for which it is reserved, such as "default/train (tpu-0)".
   [[nodiscard]] std::string user() const;
   /// The key of the slice that uses the node; empty if there is none, or only the plan gives it the node.

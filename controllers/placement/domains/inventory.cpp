@@ -10,7 +10,7 @@
 
 namespace tpuslice::placement {
 
-Inventory::Inventory(AcceleratorCache& cache) : cache_(cache), domains_(cache.domains()) {}
+Inventory::Inventory(AcceleratorCache& cache, Timestamp now) : cache_(cache), domains_(cache.domains()), now_(now) {}
 
 Inventory::~Inventory() {
   for (auto& [node, use] : std::views::reverse(before_)) Domains::set_use(*node, std::move(use));
@@ -26,11 +26,11 @@ Fit occupancy(const std::string& name, const Domain& domain, std::string_view vi
   return {};
 }
 
-bool is_ending(const Domain& domain) {
+bool Inventory::is_ending(const Domain& domain) const {
   bool any = false;
   for (const NodeUse* use : domain.nodes) {
     if (use->is_free() || use->reserved) continue;
-    if (!use->is_ending()) return false;
+    if (!use->is_ending(now_)) return false;
     any = true;
   }
   return any;
@@ -77,7 +77,7 @@ Fit Inventory::occupancy(const std::string& topology_key, const std::string& dom
 }
 
 bool Inventory::is_ending(const std::string& topology_key, const std::string& domain) {
-  return placement::is_ending(find(topology_key, domain));
+  return is_ending(find(topology_key, domain));
 }
 
 void Inventory::add_user(const PodPtr& pod) {

@@ -19,7 +19,7 @@ class AcceleratorCache;
 class Inventory {
  public:
   /// The cache outlives it.
-  explicit Inventory(AcceleratorCache& cache);
+  Inventory(AcceleratorCache& cache, Timestamp now);
   ~Inventory();
   Inventory(const Inventory&) = delete;
   Inventory& operator=(const Inventory&) = delete;
@@ -36,6 +36,8 @@ class Inventory {
   [[nodiscard]] Fit occupancy(const std::string& topology_key, const std::string& domain, std::string_view viewer);
   /// All users of the domain are terminating or reserve it only, so it is free soon.
   [[nodiscard]] bool is_ending(const std::string& topology_key, const std::string& domain);
+  [[nodiscard]] bool is_ending(const Domain& domain) const;
+  [[nodiscard]] Timestamp now() const { return now_; }
   /// The node of each host, by host index, for a slice in this domain. A node is listed several times if it has more
   /// chips than a pod asks for. Empty if pods of the slice have different requirements: then any node of the domain
   /// that suits the pod will do.
@@ -71,11 +73,11 @@ class Inventory {
   void set_use(NodeUse& node, Use use);
 
   AcceleratorCache& cache_;
-  Domains& domains_;                              ///< Those of the cache.
+  Domains& domains_;  ///< Those of the cache.
+  const Timestamp now_;
   std::vector<std::pair<NodeUse*, Use>> before_;  ///< What was changed, in order.
 };
 
 [[nodiscard]] Fit occupancy(const std::string& name, const Domain& domain, std::string_view viewer);
-[[nodiscard]] bool is_ending(const Domain& domain);
 
 }  // namespace tpuslice::placement

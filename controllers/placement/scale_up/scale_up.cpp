@@ -1,6 +1,7 @@
 #include "controllers/placement/scale_up/scale_up.h"
 
 #include <algorithm>
+#include <array>
 #include <set>
 #include <utility>
 
@@ -8,12 +9,19 @@
 
 #include "api/base/earlier.h"
 #include "api/base/hash.h"
+#include "api/types/utf8.h"
 #include "tpu/labels.h"
+#include "tpu/topology_key.h"
 
 namespace tpuslice::placement {
 namespace {
 
 constexpr std::size_t kHashLength = 13;
+/// Annotations of pods whose nodes a ProvisioningRequest of another controller asks for, such as Kueue's.
+constexpr std::array<std::string_view, 2> kConsumedRequests = {
+    "autoscaling.x-k8s.io/consume-provisioning-request",
+    "cluster-autoscaler.kubernetes.io/consume-provisioning-request"};
+constexpr std::size_t kMaxNameShown = 253;
 /// Cluster autoscalers ignore pods with a lower priority (--expendable-pods-priority-cutoff).
 constexpr std::int32_t kLowestPriority = -10;
 
@@ -52,6 +60,8 @@ class ScaleUpPlanner {
       ask(first, last);
       first = last;
     }
+    // Then it does not count as nodes to come any more (Reservations).
+    if (next_unsuccessful_) set_earlier(plan_.changes_at, *next_unsuccessful_);
     return std::move(plan_);
   }
 
@@ -96,9 +106,7 @@ class ScaleUpPlanner {
   /// Whether the slices of one gang may ask for nodes within the bounds. If not, their notes say so, and they are
   /// considered again once the next scale-up is unsuccessful.
   bool may_ask(const std::vector<const WaitingSlice*>& gang) {
-    const MayAsk answer = bounds_.may_ask(gang);
-    if (answer == MayAsk::kYes) return true;
-    if (answer == MayAsk::kNotYet && next_unsuccessful_) set_earlier(plan_.changes_at, *next_unsuccessful_);
+    if (bounds_.may_ask(gang)) return true;
     for (const WaitingSlice* waiting : gang) {
       plan_.notes[waiting->slice] =
           fmt::format("; no nodes are asked for, as that takes more than --max-scale-ups={}", options_.max_scale_ups);
@@ -138,7 +146,18 @@ ObjectKey slice_of_scale_up(const std::string& annotation) {
   return {annotation.substr(0, slash), annotation.substr(slash + 1)};
 }
 
+std::string scale_up_obstacle(const WaitingSlice& waiting) {
+  if (waiting.lacks == nullptr || waiting.slice->hosts.empty()) return {};
+  for (const std::string_view name : kConsumedRequests) {
+    const std::string& request = waiting.slice->hosts.front()->annotation(name);
+    if (!request.empty()) return fmt::format("ProvisioningRequest {} asks for its nodes", clip(request, kMaxNameShown));
+  }
+  if (waiting.slice->topology_key != tpu::kDynamicSliceLabel) return {};
+  return fmt::format("nodes get the label {} from a Slice object: create one", tpu::kDynamicSliceLabel);
+}
+
 ScaleUp scale_up_of(const WaitingSlice& waiting, const ScaleUpOptions& options) {
+  if (options.mode == ScaleUp::kOff || !scale_up_obstacle(waiting).empty()) return ScaleUp::kOff;
   if (waiting.lacks == nullptr || waiting.slice->hosts.empty()) return ScaleUp::kOff;
   if (waiting.slice->priority() < kLowestPriority) return ScaleUp::kOff;
   const std::string& chosen = waiting.slice->hosts.front()->annotation(tpu::kScaleUp);

@@ -21,8 +21,9 @@ enum class ScaleUp : std::uint8_t {
 };
 
 struct ScaleUpOptions {
-  ScaleUp mode = ScaleUp::kOff;  ///< A workload may choose another with the annotation tpuslice.dev/scale-up.
-  bool scouts = true;            ///< False: none are made, whatever a workload chooses.
+  /// Unless it is kOff, a workload may choose another with the annotation tpuslice.dev/scale-up.
+  ScaleUp mode = ScaleUp::kOff;
+  bool scouts = true;  ///< False: none are made, whatever a workload chooses.
   /// Namespace of scouts, of provisioning requests and their PodTemplates, and of the ConfigMap of preemptions.
   std::string namespace_name;
   std::string provisioning_class = {};  ///< Class of provisioning requests; empty: none are made.
@@ -43,7 +44,11 @@ struct ScaleUpOptions {
 /// The key of a slice, from the annotation tpu::kScaleUpFor of what asks for it; empty if it is malformed.
 [[nodiscard]] ObjectKey slice_of_scale_up(const std::string& annotation);
 
-/// How nodes are asked for; kOff for a slice that lacks no domain, or does not want it.
+/// Why no nodes can be asked for on behalf of a slice that lacks a domain, for its waiting reason: another controller
+/// asks for them, or the autoscaler cannot bring them, as a Slice object makes the domain. Empty if they can.
+[[nodiscard]] std::string scale_up_obstacle(const WaitingSlice& waiting);
+
+/// How nodes are asked for; kOff for a slice that lacks no domain, does not want it, or has a scale_up_obstacle().
 [[nodiscard]] ScaleUp scale_up_of(const WaitingSlice& waiting, const ScaleUpOptions& options);
 
 struct ScaleUpPlan {

@@ -23,7 +23,7 @@ void ScaleUpBounds::count(const WaitingSlice& waiting, ScaleUpState state) {
   ++by_namespace_[waiting.slice->key.namespace_name];
 }
 
-MayAsk ScaleUpBounds::may_ask(const std::vector<const WaitingSlice*>& gang) const {
+bool ScaleUpBounds::may_ask(const std::vector<const WaitingSlice*>& gang) const {
   const auto count_of = [](const auto& counts, const auto& key) {
     const auto found = counts.find(key);
     return found == counts.end() ? 0 : found->second;
@@ -32,12 +32,11 @@ MayAsk ScaleUpBounds::may_ask(const std::vector<const WaitingSlice*>& gang) cons
   for (const WaitingSlice* waiting : gang) ++more[waiting->lacks.get()];
   const bool too_many_alike = std::ranges::any_of(
       more, [&](const auto& entry) { return count_of(by_requirements_, entry.first) + entry.second > max_; });
-  if (too_many_alike) return MayAsk::kNo;
+  if (too_many_alike) return false;
   const std::string& space = gang.front()->slice->key.namespace_name;
   const bool too_many_of_namespace = count_of(by_namespace_, space) + gang.size() > max_;
   const bool too_many_kept = total_ - unsuccessful_ + gang.size() > max_kept();
-  const bool too_many = too_many_of_namespace || open_ + gang.size() > max_open() || too_many_kept;
-  return too_many ? MayAsk::kNotYet : MayAsk::kYes;
+  return !too_many_of_namespace && open_ + gang.size() <= max_open() && !too_many_kept;
 }
 
 std::size_t ScaleUpBounds::take_excess(std::size_t more) {

@@ -10,13 +10,6 @@
 
 namespace tpuslice::placement {
 
-/// Whether the slices of a gang may ask for nodes.
-enum class MayAsk : std::uint8_t {
-  kYes,
-  kNotYet,  ///< Not before another one is unsuccessful.
-  kNo,
-};
-
 /// Whether a scout or provisioning request that exists may still bring nodes.
 enum class ScaleUpState : std::uint8_t {
   kOpen,          ///< It may.
@@ -38,8 +31,8 @@ class ScaleUpBounds {
   explicit ScaleUpBounds(std::size_t max) : max_(max) {}
 
   void count(const WaitingSlice& waiting, ScaleUpState state = ScaleUpState::kOpen);
-  /// The answer for all slices of a gang.
-  [[nodiscard]] MayAsk may_ask(const std::vector<const WaitingSlice*>& gang) const;
+  /// Whether all slices of a gang may ask for nodes.
+  [[nodiscard]] bool may_ask(const std::vector<const WaitingSlice*>& gang) const;
   /// How many of ScaleUpState::kUnsuccessful must be deleted before `more` are created; they are no longer counted.
   [[nodiscard]] std::size_t take_excess(std::size_t more);
 

@@ -48,6 +48,9 @@ class Scouts final : public ScaleUpMeans {
   }
 
   void note_refusal(const WaitingSlice& waiting, ScaleUpPlan& plan) const override {
+    if (const std::string obstacle = scale_up_obstacle(waiting); !obstacle.empty()) {
+      plan.notes[waiting.slice] = "; " + obstacle;
+    }
     if (scale_up_of(waiting, options_) != ScaleUp::kAuto) return;
     set_earlier(plan.changes_at, now_ + kAutoscalerCheck);
     plan.notes[waiting.slice] =
@@ -218,6 +221,11 @@ bool is_scout(const PodView& pod, const ScaleUpOptions& options) {
 }
 
 ObjectKey slice_of_scout(const PodView& scout) { return slice_of_scale_up(scout.annotation(tpu::kScaleUpFor)); }
+
+bool may_bring_nodes(const PodView& scout, Timestamp now, const ScaleUpOptions& options) {
+  if (!is_live(scout)) return false;
+  return !scout.node_name.empty() || !scout.created || now < *scout.created + options.timeout;
+}
 
 ScaleUpPlan plan_scouts(const std::vector<WaitingSlice>& waiting, const std::vector<PodPtr>& scouts,
                         Inventory& inventory, bool has_autoscaler, Timestamp now, const ScaleUpOptions& options) {

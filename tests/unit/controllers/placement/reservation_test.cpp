@@ -105,6 +105,8 @@ TEST(Reservation, IsNotForAGangThatDoesNotFitIntoTheCluster) {
   EXPECT_THAT(decide(scene).placed, IsEmpty()) << "nodes are asked for";
   scene.scouts = {a_scout("other")};
   EXPECT_THAT(decide(scene).placed, ElementsAre("young to pool-a"));
+  scene.scouts = {a_scout("g-2", [](PodView& scout) { scout.created = start_of_time() - 14min; })};
+  EXPECT_THAT(decide(scene).placed, ElementsAre("young to pool-a")) << "the autoscaler does not bring them";
 }
 
 /// Two gangs that each lack a domain of their own kind: pools a and b, pools c and d. A slice that takes any.

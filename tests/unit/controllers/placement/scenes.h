@@ -53,8 +53,8 @@ struct SceneCache {
 };
 /// An inventory with a cache of its own.
 struct SceneInventory : SceneCache, Inventory {
-  SceneInventory(const std::vector<NodePtr>& nodes, const std::vector<PodPtr>& pods)
-      : SceneCache(nodes, pods), Inventory(cache) {}
+  SceneInventory(const std::vector<NodePtr>& nodes, const std::vector<PodPtr>& pods, Timestamp now = {})
+      : SceneCache(nodes, pods), Inventory(cache, now) {}
 };
 
 /// The observation of the accelerator.

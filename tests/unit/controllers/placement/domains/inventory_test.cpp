@@ -12,6 +12,7 @@
 namespace tpuslice::placement {
 namespace {
 
+using namespace std::chrono_literals;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
@@ -333,6 +334,19 @@ TEST(Inventory, ADomainIsEndingWhenAllUsersAreTerminating) {
   EXPECT_FALSE(inventory.is_ending(kGkePool, "pool-c"));
   EXPECT_FALSE(inventory.is_ending(kGkePool, "pool-d")) << "it is free";
   EXPECT_FALSE(inventory.is_ending(kGkePool, "no-such-pool"));
+}
+
+TEST(Inventory, ADomainIsNotEndingOnceAPodShouldHaveBeenGoneForMinutes) {
+  const PodPtr stuck = a_slice("w").runs_in("pool-a").terminating(0).terminating(1).pods().front();
+  const auto is_ending = [&](Duration after_deadline) {
+    return Use{.pod = stuck}.is_ending(*stuck->deletion + after_deadline);
+  };
+  EXPECT_TRUE(is_ending(-30s)) << "in its grace period";
+  EXPECT_TRUE(is_ending(5min - 1ms));
+  EXPECT_FALSE(is_ending(5min));
+  const std::vector<PodPtr> pods = a_slice("w").runs_in("pool-a").terminating(0).terminating(1).pods();
+  EXPECT_TRUE(SceneInventory(lettered_pools(1), pods, *stuck->deletion).is_ending(kGkePool, "pool-a"));
+  EXPECT_FALSE(SceneInventory(lettered_pools(1), pods, *stuck->deletion + 1h).is_ending(kGkePool, "pool-a"));
 }
 
 TEST(Inventory, FreeAndReservedNodesOfAnEndingDomainDoNotCount) {

@@ -167,7 +167,8 @@ TEST(ProvisioningRequests, AreMadeAsTheOptionsAndTheWorkloadSay) {
   for (const char* other : {"off", "auto", "scout"}) {
     EXPECT_FALSE(with(ScaleUp::kProvisioningRequest, other, kCheckCapacityClass)) << other;
   }
-  for (const ScaleUp mode : {ScaleUp::kOff, ScaleUp::kAuto, ScaleUp::kScout}) {
+  EXPECT_FALSE(with(ScaleUp::kOff, "provisioning-request", kCheckCapacityClass)) << "an administrator decided";
+  for (const ScaleUp mode : {ScaleUp::kAuto, ScaleUp::kScout}) {
     EXPECT_FALSE(with(mode, "", kCheckCapacityClass));
     EXPECT_TRUE(with(mode, "provisioning-request", kCheckCapacityClass));
     EXPECT_FALSE(with(mode, "provisioning-request", ""));

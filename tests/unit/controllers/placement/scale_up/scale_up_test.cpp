@@ -54,7 +54,10 @@ TEST(Scouts, AreCreatedAsTheOptionsAndTheWorkloadSay) {
     EXPECT_FALSE(created(a_slice("x"), ScaleUp::kOff, has_autoscaler));
     EXPECT_EQ(created(a_slice("x"), ScaleUp::kAuto, has_autoscaler), has_autoscaler);
     EXPECT_TRUE(created(a_slice("x"), ScaleUp::kScout, has_autoscaler));
-    for (const ScaleUp mode : {ScaleUp::kOff, ScaleUp::kAuto, ScaleUp::kScout}) {
+    for (const char* choice : {"auto", "scout"}) {
+      EXPECT_FALSE(created(asks("x", choice), ScaleUp::kOff, has_autoscaler)) << "an administrator decided";
+    }
+    for (const ScaleUp mode : {ScaleUp::kAuto, ScaleUp::kScout}) {
       EXPECT_FALSE(created(asks("x", "off"), mode, has_autoscaler));
       EXPECT_EQ(created(asks("x", "auto"), mode, has_autoscaler), has_autoscaler);
       EXPECT_TRUE(created(asks("x", "scout"), mode, has_autoscaler));
@@ -63,6 +66,25 @@ TEST(Scouts, AreCreatedAsTheOptionsAndTheWorkloadSay) {
       }
     }
   }
+}
+
+TEST(Scouts, AreNotForPodsWhoseNodesKueueAsksFor) {
+  for (const char* name : {"autoscaling.x-k8s.io/consume-provisioning-request",
+                           "cluster-autoscaler.kubernetes.io/consume-provisioning-request"}) {
+    const ScoutDecisions out = decide_scouts(
+        {.ready = slices_of({a_slice("x").each([&](PodView& pod) { pod.annotations[name] = "jobset-x-1"; })})});
+    EXPECT_THAT(out.created, IsEmpty());
+    EXPECT_THAT(out.notes, ElementsAre(Pair("x", "; ProvisioningRequest jobset-x-1 asks for its nodes")));
+  }
+}
+
+TEST(Scouts, AreNotForSlicesWhoseDomainASliceObjectMakes) {
+  const ScoutDecisions out =
+      decide_scouts({.ready = slices_of({a_slice("x").topology_key("cloud.google.com/gke-tpu-slice")})});
+  EXPECT_THAT(out.created, IsEmpty());
+  EXPECT_THAT(out.notes, ElementsAre(Pair("x",
+                                          "; nodes get the label cloud.google.com/gke-tpu-slice from a Slice "
+                                          "object: create one")));
 }
 
 TEST(Scouts, AreNotForSlicesThatAskByProvisioningRequest) {
