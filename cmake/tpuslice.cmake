@@ -157,6 +157,9 @@ function(tpuslice_test name)
   endif()
   # Entries that wait or take long start first; entries that compute run in the slots that they leave.
   math(EXPR cost "10 * ${ARG_TIMEOUT} / ${ARG_SLOTS}")
+  if(ARG_LABELS STREQUAL "nodes")
+    math(EXPR cost "${cost} + 10000")  # They wait for kubelets for minutes.
+  endif()
   set_tests_properties(${entries} PROPERTIES
     LABELS "${ARG_LABELS}" TIMEOUT ${ARG_TIMEOUT} PROCESSORS ${ARG_SLOTS} COST ${cost})
 endfunction()
