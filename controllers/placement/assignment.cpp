@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "api/base/earlier.h"
 #include "controllers/placement/domains/candidates.h"
 #include "controllers/placement/domains/chosen_nodes.h"
 #include "controllers/placement/reservations.h"
@@ -75,7 +76,7 @@ class Assigner {
   }
 
   Assignment take() {
-    out_.changes_at = reservations_.changes_at();
+    if (const auto changes_at = reservations_.changes_at()) set_earlier(out_.changes_at, *changes_at);
     return std::move(out_);
   }
 
@@ -217,6 +218,10 @@ class Assigner {
     budget_.use(victims.size());
     claimed.victims.insert(victims.begin(), victims.end());
     claimed_ = std::move(claimed);
+    for (const auto& [candidates, domain] : claim.domains) {
+      const auto until = inventory_.ending_until(candidates->requirements().topology_key, domain);
+      if (until) set_earlier(out_.changes_at, *until);
+    }
     for (const auto& [slice, victim] : chosen) {
       for (const Slice* each : victim.slices) {
         if (victims.erase(each) > 0) out_.preemptions.push_back({each, slice, victim.domain});

@@ -64,7 +64,7 @@ std::vector<std::string> Candidates::ending() {
   std::vector<std::string> out;
   // A slice with another topology key may have taken nodes of the domain since.
   std::ranges::copy_if(ending_, std::back_inserter(out), [&](const std::string& domain) {
-    return inventory_.is_ending(requirements_->topology_key, domain);
+    return inventory_.ending_until(requirements_->topology_key, domain).has_value();
   });
   return out;
 }
@@ -125,7 +125,7 @@ void Candidates::check_domains() {
                            [](const auto& entry) { return entry.second->nodes.size() - entry.second->used; });
   for (const auto& [name, domain] : occupied) {
     occupied_.push_back(*name);
-    if (inventory_.is_ending(*domain)) ending_.push_back(*name);
+    if (inventory_.ending_until(*domain)) ending_.push_back(*name);
   }
 }
 

@@ -2,6 +2,7 @@
 // the topology key and together are exactly one slice: on GKE, a node pool.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <optional>

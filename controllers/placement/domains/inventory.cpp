@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "api/base/earlier.h"
 #include "controllers/placement/accelerator_cache.h"
 #include "tpu/chips.h"
 
@@ -26,14 +27,14 @@ Fit occupancy(const std::string& name, const Domain& domain, std::string_view vi
   return {};
 }
 
-bool Inventory::is_ending(const Domain& domain) const {
-  bool any = false;
+std::optional<Timestamp> Inventory::ending_until(const Domain& domain) const {
+  std::optional<Timestamp> out;
   for (const NodeUse* use : domain.nodes) {
     if (use->is_free() || use->reserved) continue;
-    if (!use->is_ending(now_)) return false;
-    any = true;
+    if (!use->is_ending(now_)) return std::nullopt;
+    set_earlier(out, *use->pod->deletion + Use::kMaxEnding);
   }
-  return any;
+  return out;
 }
 
 std::shared_ptr<Comparison> Inventory::comparison(const NodeRequirements& requirements) {
@@ -76,8 +77,8 @@ Fit Inventory::occupancy(const std::string& topology_key, const std::string& dom
   return placement::occupancy(domain, find(topology_key, domain), viewer);
 }
 
-bool Inventory::is_ending(const std::string& topology_key, const std::string& domain) {
-  return is_ending(find(topology_key, domain));
+std::optional<Timestamp> Inventory::ending_until(const std::string& topology_key, const std::string& domain) {
+  return ending_until(find(topology_key, domain));
 }
 
 void Inventory::add_user(const PodPtr& pod) {

@@ -34,9 +34,10 @@ class Inventory {
                           std::string_view viewer = {});
   /// kOccupied if a node of the domain is used or reserved, else kNone.
   [[nodiscard]] Fit occupancy(const std::string& topology_key, const std::string& domain, std::string_view viewer);
-  /// All users of the domain are terminating or reserve it only, so it is free soon.
-  [[nodiscard]] bool is_ending(const std::string& topology_key, const std::string& domain);
-  [[nodiscard]] bool is_ending(const Domain& domain) const;
+  /// Set if all users of the domain are terminating or reserve it only, so it is free soon: until when that is
+  /// expected.
+  [[nodiscard]] std::optional<Timestamp> ending_until(const std::string& topology_key, const std::string& domain);
+  [[nodiscard]] std::optional<Timestamp> ending_until(const Domain& domain) const;
   [[nodiscard]] Timestamp now() const { return now_; }
   /// The node of each host, by host index, for a slice in this domain. A node is listed several times if it has more
   /// chips than a pod asks for. Empty if pods of the slice have different requirements: then any node of the domain

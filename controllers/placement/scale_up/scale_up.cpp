@@ -157,8 +157,8 @@ std::string scale_up_obstacle(const WaitingSlice& waiting) {
 }
 
 ScaleUp scale_up_of(const WaitingSlice& waiting, const ScaleUpOptions& options) {
-  if (options.mode == ScaleUp::kOff || !scale_up_obstacle(waiting).empty()) return ScaleUp::kOff;
   if (waiting.lacks == nullptr || waiting.slice->hosts.empty()) return ScaleUp::kOff;
+  if (options.mode == ScaleUp::kOff || !scale_up_obstacle(waiting).empty()) return ScaleUp::kOff;
   if (waiting.slice->priority() < kLowestPriority) return ScaleUp::kOff;
   const std::string& chosen = waiting.slice->hosts.front()->annotation(tpu::kScaleUp);
   ScaleUp mode = options.mode;

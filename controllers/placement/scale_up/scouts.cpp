@@ -33,6 +33,12 @@ std::vector<std::string> avoided_domains(const NodeRequirements& requirements, I
   return avoided;
 }
 
+/// When the scout counts as unsuccessful; absent if it has a node.
+std::optional<Timestamp> unsuccessful_at(const PodView& scout, const ScaleUpOptions& options) {
+  if (!scout.node_name.empty() || !scout.created) return std::nullopt;
+  return *scout.created + options.timeout;
+}
+
 class Scouts final : public ScaleUpMeans {
  public:
   Scouts(const std::vector<PodPtr>& scouts, Inventory& inventory, bool has_autoscaler, Timestamp now,
@@ -86,9 +92,9 @@ class Scouts final : public ScaleUpMeans {
                !avoids_removed_domain(scout, waiting.slice->topology_key);
     if (!out.kept) return;
     out.note = note_of(scout, *waiting.slice);
-    if (!scout.node_name.empty() || !scout.created) return;
-    const Timestamp due = *scout.created + options_.timeout;
-    if (now_ >= due) {
+    const std::optional<Timestamp> due = unsuccessful_at(scout, options_);
+    if (!due) return;
+    if (now_ >= *due) {
       out.state = ScaleUpState::kUnsuccessful;
       return;
     }
@@ -223,8 +229,8 @@ bool is_scout(const PodView& pod, const ScaleUpOptions& options) {
 ObjectKey slice_of_scout(const PodView& scout) { return slice_of_scale_up(scout.annotation(tpu::kScaleUpFor)); }
 
 bool may_bring_nodes(const PodView& scout, Timestamp now, const ScaleUpOptions& options) {
-  if (!is_live(scout)) return false;
-  return !scout.node_name.empty() || !scout.created || now < *scout.created + options.timeout;
+  const std::optional<Timestamp> due = unsuccessful_at(scout, options);
+  return is_live(scout) && (!due || now < *due);
 }
 
 ScaleUpPlan plan_scouts(const std::vector<WaitingSlice>& waiting, const std::vector<PodPtr>& scouts,

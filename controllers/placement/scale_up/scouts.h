@@ -23,8 +23,7 @@ inline constexpr std::string_view kScoutPriorityClass = "tpu-slice-scout";
 /// The key of the slice for which the scout asks, from its annotation.
 [[nodiscard]] ObjectKey slice_of_scout(const PodView& scout);
 
-/// Whether the scout has a node or may still get one; one without a node for ScaleUpOptions::timeout counts as
-/// unsuccessful.
+/// Whether the scout has a node or may still get one: it does not count as unsuccessful.
 [[nodiscard]] bool may_bring_nodes(const PodView& scout, Timestamp now, const ScaleUpOptions& options);
 
 /// The plan_scale_up() of scouts. Deletes those of slices that no longer wait, those on nodes that another slice got or

@@ -14,7 +14,7 @@ namespace {
 /// A scene as assign() sees it.
 class Run {
  public:
-  explicit Run(const Scene& scene) : inventory_(scene.nodes, scene.pods) {
+  explicit Run(const Scene& scene) : inventory_(scene.nodes, scene.pods, after(scene.now)) {
     request_.ready = pointers_to(scene.ready);
     request_.domain_failures = scene.failures;
     request_.now = after(scene.now);

@@ -264,24 +264,32 @@ TEST(AssignPreemption, KeepsTheFreeDomainOfTheGangFromBackfill) {
 
 /// A gang of priority 9 for which slices in pool-a and pool-b were preempted: pool-a is free already. A younger slice
 /// of a lower priority.
-Scene one_victim_has_ended(Duration now) {
+Scene one_victim_has_ended(Duration now, Duration deletion) {
+  const auto deleted = [&](PodView& pod) { pod.deletion = after(deletion); };
   return {.nodes = lettered_pools(2),
-          .pods = leaving(a_slice("victim").runs_in("pool-b")).pods(),
+          .pods = a_slice("victim").runs_in("pool-b").each(deleted).pods(),
           .ready = slices_of({a_slice("x").gang("g", 2).priority(9), a_slice("y").gang("g", 2).priority(9),
                               a_slice("young").created(50s)}),
           .now = now,
           .max_preemptions = 8};
 }
 
-TEST(PreemptedDomain, IsNotGivenToALowerPriority) { EXPECT_THAT(decide(one_victim_has_ended(1min)).placed, IsEmpty()); }
+TEST(PreemptedDomain, IsNotGivenToALowerPriority) {
+  EXPECT_THAT(decide(one_victim_has_ended(1min, 1min)).placed, IsEmpty());
+}
 
 TEST(PreemptedDomain, IsNotGivenToALowerPriorityInTheSecondHalfOfTheReservation) {
-  EXPECT_THAT(decide(one_victim_has_ended(45min)).placed, IsEmpty())
+  EXPECT_THAT(decide(one_victim_has_ended(45min, 45min)).placed, IsEmpty())
       << "slices were preempted for the gang, so another takes their place";
 }
 
+TEST(PreemptedDomain, IsNotWaitedForOnceItsPodsShouldHaveBeenGoneForMinutes) {
+  EXPECT_THAT(decide(one_victim_has_ended(45min, 40min + 1ms)).placed, IsEmpty());
+  EXPECT_THAT(decide(one_victim_has_ended(45min, 40min)).placed, ElementsAre("young to pool-a"));
+}
+
 TEST(PreemptedDomain, IsNotGivenToALowerPriorityBeyondTheShare) {
-  Scene scene = one_victim_has_ended(1min);
+  Scene scene = one_victim_has_ended(1min, 1min);
   scene.reservation.percent = 25;
   scene.nodes = nodes_of(
       {a_pool("pool-a"), a_pool("pool-b"), a_pool("pool-c").label("kind", "2"), a_pool("pool-d").label("kind", "2")});

@@ -53,7 +53,7 @@ struct SceneCache {
 };
 /// An inventory with a cache of its own.
 struct SceneInventory : SceneCache, Inventory {
-  SceneInventory(const std::vector<NodePtr>& nodes, const std::vector<PodPtr>& pods, Timestamp now = {})
+  SceneInventory(const std::vector<NodePtr>& nodes, const std::vector<PodPtr>& pods, Timestamp now = start_of_time())
       : SceneCache(nodes, pods), Inventory(cache, now) {}
 };
 

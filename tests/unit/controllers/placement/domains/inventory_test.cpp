@@ -329,11 +329,11 @@ TEST(Inventory, ADomainIsEndingWhenAllUsersAreTerminating) {
       pods_of({a_slice("w").runs_in("pool-a").terminating(0).terminating(1),
                a_slice("x").runs_in("pool-b").terminating(0), a_slice("y").runs_in("pool-c")});
   SceneInventory inventory(lettered_pools(4), pods);
-  EXPECT_TRUE(inventory.is_ending(kGkePool, "pool-a"));
-  EXPECT_FALSE(inventory.is_ending(kGkePool, "pool-b")) << "one host runs on";
-  EXPECT_FALSE(inventory.is_ending(kGkePool, "pool-c"));
-  EXPECT_FALSE(inventory.is_ending(kGkePool, "pool-d")) << "it is free";
-  EXPECT_FALSE(inventory.is_ending(kGkePool, "no-such-pool"));
+  EXPECT_TRUE(inventory.ending_until(kGkePool, "pool-a"));
+  EXPECT_FALSE(inventory.ending_until(kGkePool, "pool-b")) << "one host runs on";
+  EXPECT_FALSE(inventory.ending_until(kGkePool, "pool-c"));
+  EXPECT_FALSE(inventory.ending_until(kGkePool, "pool-d")) << "it is free";
+  EXPECT_FALSE(inventory.ending_until(kGkePool, "no-such-pool"));
 }
 
 TEST(Inventory, ADomainIsNotEndingOnceAPodShouldHaveBeenGoneForMinutes) {
@@ -345,17 +345,17 @@ TEST(Inventory, ADomainIsNotEndingOnceAPodShouldHaveBeenGoneForMinutes) {
   EXPECT_TRUE(is_ending(5min - 1ms));
   EXPECT_FALSE(is_ending(5min));
   const std::vector<PodPtr> pods = a_slice("w").runs_in("pool-a").terminating(0).terminating(1).pods();
-  EXPECT_TRUE(SceneInventory(lettered_pools(1), pods, *stuck->deletion).is_ending(kGkePool, "pool-a"));
-  EXPECT_FALSE(SceneInventory(lettered_pools(1), pods, *stuck->deletion + 1h).is_ending(kGkePool, "pool-a"));
+  EXPECT_TRUE(SceneInventory(lettered_pools(1), pods, *stuck->deletion).ending_until(kGkePool, "pool-a"));
+  EXPECT_FALSE(SceneInventory(lettered_pools(1), pods, *stuck->deletion + 1h).ending_until(kGkePool, "pool-a"));
 }
 
 TEST(Inventory, FreeAndReservedNodesOfAnEndingDomainDoNotCount) {
   const std::vector<PodPtr> pods = a_slice("w").runs_in("pool-11").terminating(0).terminating(1).pods();
   SceneInventory inventory(numbered_rows(1, 2), pods);
-  EXPECT_TRUE(inventory.is_ending(kRow, "row-1"));
+  EXPECT_TRUE(inventory.ending_until(kRow, "row-1"));
   inventory.reserve(kGkePool, "pool-12", "default/job (x)");
-  EXPECT_TRUE(inventory.is_ending(kRow, "row-1"));
-  EXPECT_FALSE(inventory.is_ending(kGkePool, "pool-12"));
+  EXPECT_TRUE(inventory.ending_until(kRow, "row-1"));
+  EXPECT_FALSE(inventory.ending_until(kGkePool, "pool-12"));
 }
 
 TEST(NodeRequirements, OfOneSliceAreLimited) {

@@ -68,6 +68,18 @@ TEST(Scouts, AreCreatedAsTheOptionsAndTheWorkloadSay) {
   }
 }
 
+TEST(Scouts, AreForASliceWhoseDomainDoesNotBecomeFree) {
+  const auto scene = [](Duration now) {
+    return Scene{.nodes = lettered_pools(1),
+                 .pods = a_slice("old").runs_in("pool-a").terminating(0).terminating(1).pods(),
+                 .ready = slices_of({a_slice("x")}),
+                 .now = now};
+  };
+  EXPECT_THAT(decide_scouts(scene(5min - 1ms)).created, IsEmpty());
+  EXPECT_EQ(decide(scene(5min - 1ms)).changes_at, Duration(5min));
+  EXPECT_THAT(decide_scouts(scene(5min)).created, ElementsAre("x"));
+}
+
 TEST(Scouts, AreNotForPodsWhoseNodesKueueAsksFor) {
   for (const char* name : {"autoscaling.x-k8s.io/consume-provisioning-request",
                            "cluster-autoscaler.kubernetes.io/consume-provisioning-request"}) {
