@@ -70,7 +70,9 @@ void GoodClient::create_jobsets(const std::stop_token& stop) {
     }
     wait_for(
         [&] {
-          const Status removed = client_.remove(kJobSetType, {"default", name});
+          // A garbage collector that finds the type missing, as just after a start of the API server, watches it again
+          // 30 s later: it never sees that an object was removed meanwhile, but it sees one that is terminating.
+          const Status removed = client_.remove(kJobSetType, {"default", name}, {.propagation = "Foreground"});
           return removed.ok() || removed.error().code() == ErrorCode::kNotFound;
         },
         stop);

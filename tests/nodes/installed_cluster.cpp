@@ -49,7 +49,7 @@ void InstalledCluster::apply(const std::string& manifest) {
 void InstalledCluster::expect_soon(const std::string& what, const std::function<bool()>& condition, Duration limit) {
   if (eventually(condition, limit)) return;
   ADD_FAILURE() << what << ": not within " << std::chrono::duration<double>(limit).count() << " s\n"
-                << kubectl("get pods -A -o wide") << kubectl("get events -A --sort-by=.lastTimestamp")
+                << kubectl("get jobsets,jobs,pods -A -o wide") << kubectl("get events -A --sort-by=.lastTimestamp")
                 << kubectl("-n tpu-slice-system logs deployment/tpu-slice-operator --all-pods --tail=30");
 }
 
