@@ -12,12 +12,13 @@ else()
   list(APPEND TPUSLICE_WARNINGS -Wno-restrict -Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread)
 endif()
 
-# A little optimisation of the libraries pays for itself when the laws and simulations run.
+# A little optimisation of the libraries pays for itself when the laws and simulations run. Line tables would cost a tenth of
+# the compile time; the sanitizers, which print stacks, have them.
 #
 # Every preset but release and includes compiles the files of a target eight at a time (CMAKE_UNITY_BUILD), since most of
 # a file's compile time is spent on the templates in its headers. So names in anonymous namespaces are unique within a
 # target; what two files share belongs in a header. Release compiles each file alone, so every file includes what it uses.
-set(CMAKE_CXX_FLAGS_DEV "-O1 -g1" CACHE STRING "" FORCE)
+set(CMAKE_CXX_FLAGS_DEV "-O1" CACHE STRING "" FORCE)
 set(CMAKE_EXE_LINKER_FLAGS_DEV "" CACHE STRING "" FORCE)
 # Line tables, so that the stacks of a crash can be read; the image has them in a file of its own.
 set(CMAKE_CXX_FLAGS_RELEASE "-O2 -DNDEBUG -g1" CACHE STRING "" FORCE)
@@ -36,7 +37,7 @@ if(CMAKE_BUILD_TYPE STREQUAL "Release")
 endif()
 if(TPUSLICE_SANITIZE)
   target_compile_options(tpuslice_options INTERFACE
-    -fsanitize=${TPUSLICE_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+    -fsanitize=${TPUSLICE_SANITIZE} -g1 -fno-omit-frame-pointer -fno-sanitize-recover=all)
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     # Sanitizers make its flow analysis see uninitialised reads that are not there, as its manual says.
     target_compile_options(tpuslice_options INTERFACE -Wno-maybe-uninitialized)
