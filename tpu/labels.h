@@ -98,6 +98,8 @@ inline constexpr std::string_view kPlacedAt = "tpuslice.dev/placed-at";  ///< RF
 inline constexpr std::string_view kPlacedIn = "tpuslice.dev/placed-in";
 /// On host 0: the nodes of the hosts, by host index, separated by commas; absent: any node of the domain.
 inline constexpr std::string_view kPlacedOn = "tpuslice.dev/placed-on";
+/// RFC 3339: since when the slice, or one that it replaces, waits for nodes; absent: since its pods were created.
+inline constexpr std::string_view kQueuedSince = "tpuslice.dev/queued-since";
 inline constexpr std::string_view kWaiting = "tpuslice.dev/waiting";  ///< The waiting reason.
 
 }  // namespace tpuslice::tpu

@@ -106,6 +106,18 @@ decltype(MetricsServerOptions::pages) debug_pages(const runtime::Manager& manage
   return {{"/debug/keys", {keys}}, {"/debug/log-level", {log_level, true}}, {"/debug/threads", {threads}}};
 }
 
+/// Those whose controllers run; their stores are added already.
+slice::Workloads workloads(runtime::Manager& manager, const OperatorOptions& options,
+                           const std::string& namespace_name) {
+  slice::Workloads out;
+  for (const kind::Kind* each : kinds()) {
+    if (!options.enables(each->controller) || each->admission.identify == nullptr) continue;
+    out.add(each->type, manager.store<ObjectView>(each->type, {.namespace_name = namespace_name}), namespace_name,
+            each->rests);
+  }
+  return out;
+}
+
 std::string list_of(const std::vector<std::string>& names) { return fmt::format("{}", fmt::join(names, ", ")); }
 
 /// "<what>: <found>" unless nothing was found.
@@ -150,7 +162,8 @@ Result<std::unique_ptr<Operator>> Operator::start(const OperatorOptions& options
     slices.disrupted_nodes = options.disrupted_nodes;
     slices.disrupted_percent = options.disrupted_percent;
     slices.scheduling_timeout = std::chrono::seconds(options.scheduling_timeout_seconds);
-    const slice::SliceStores stores = slice::add_slice_stores(result->manager_);
+    const slice::SliceStores stores =
+        slice::add_slice_stores(result->manager_, workloads(result->manager_, options, settings.watch_namespace));
     placement::add_placement(result->manager_, stores, placement, options.max_concurrent_reconciles);
     slice::add_slices(result->manager_, stores, slices, {.workers = options.max_concurrent_reconciles});
   }

@@ -50,6 +50,10 @@ runtime::Controller& add_jobset(runtime::Manager& manager, Options options,
 
 namespace {
 
+bool rests(const Json& jobset) {
+  return bool_at(jobset, {"spec", "suspend"}) || JobSetStatus::read(Object(jobset)).finished();
+}
+
 void add(runtime::Manager& manager, const kind::Settings& settings) {
   Options options;
   options.mutation = settings.mutation;
@@ -63,6 +67,7 @@ constinit const kind::Kind kKind{.type = kJobSets,
                                  .controller = "jobset",
                                  .upstream = {"JobSet's controller", "6d4f6a47.jobset.x-k8s.io", kJobSets},
                                  .admission = kAdmission,
+                                 .rests = rests,
                                  .counters = kCounters,
                                  .add = add};
 

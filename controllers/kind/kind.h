@@ -53,6 +53,9 @@ struct Kind {
   std::string_view runs_with = {};
   Upstream upstream = {};
   const rules::WorkloadKind& admission;
+  /// Whether the object, which is not terminating, creates no pods: it is suspended or has finished. Null: never. Not
+  /// used for kinds whose children have the pods.
+  bool (*rests)(const Json& object) = nullptr;
   Finalizer finalizer = {};
   std::string_view section = {};  ///< Key of its section in the configuration file; empty: none.
   /// Every error of the section, with paths from its key on.

@@ -10,6 +10,17 @@
 #include "tpu/topology_key.h"
 
 namespace tpuslice::placement {
+namespace {
+
+/// Null if the slice has none; another workload of that name may have had one.
+const FormerPlace* former_place(const Slice& slice, const Remembered& remembered) {
+  if (remembered.places == nullptr) return nullptr;
+  const auto found = remembered.places->find(slice.key);
+  if (found == remembered.places->end() || found->second.workload != workload_of(*slice.any_pod())) return nullptr;
+  return &found->second;
+}
+
+}  // namespace
 
 void AcceleratorCache::read(const ClusterState& cluster, Timestamp now) {
   slices_.clear();
@@ -34,7 +45,7 @@ void AcceleratorCache::read(const ClusterState& cluster, Timestamp now) {
   }
   for (auto& [key, pods] : group_by_slice(cluster.pods)) {
     sort(pods);
-    set_slice(key, pods, cluster.removed_hosts, now);
+    set_slice(key, pods, cluster.remembered, now);
   }
 }
 
@@ -65,7 +76,7 @@ void AcceleratorCache::set_node(const std::string& name, const NodePtr& node, co
   }
 }
 
-void AcceleratorCache::set_slice(const ObjectKey& key, const std::vector<PodPtr>& pods, const RemovedHosts& removed,
+void AcceleratorCache::set_slice(const ObjectKey& key, const std::vector<PodPtr>& pods, const Remembered& remembered,
                                  Timestamp now) {
   if (const auto known = slices_.find(key); known != slices_.end()) {
     vacate_domains(known->second);
@@ -78,7 +89,10 @@ void AcceleratorCache::set_slice(const ObjectKey& key, const std::vector<PodPtr>
   });
   if (members.empty()) return;
   CachedSlice& cached = slices_[key];
-  cached.slice = read_slice(key, members, removed);
+  cached.slice = read_slice(key, members, remembered.removed_hosts);
+  if (const FormerPlace* const place = former_place(cached.slice, remembered)) {
+    cached.slice.queued_since = std::min(cached.slice.queued_since, place->queued_since);
+  }
   std::string& topology_key = cached.slice.topology_key;
   const bool allowed = options_.topology_keys.empty() || options_.topology_keys.contains(topology_key) ||
                        tpu::is_gke_topology_key(topology_key);

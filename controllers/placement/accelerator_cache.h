@@ -13,6 +13,7 @@
 #include "controllers/placement/assignment.h"
 #include "controllers/placement/domains/comparison.h"
 #include "controllers/placement/domains/domains.h"
+#include "controllers/placement/former_place.h"
 #include "controllers/placement/placement_options.h"
 #include "controllers/placement/slices.h"
 
@@ -26,6 +27,12 @@ struct CachedSlice {
   std::vector<std::string> occupied;  ///< Domains that it occupies.
 };
 
+/// What earlier changes of pods have shown.
+struct Remembered {
+  RemovedHosts removed_hosts = {};
+  std::shared_ptr<const FormerPlaces> places = {};  ///< Null: none.
+};
+
 /// All pods and nodes that are considered.
 struct ClusterState {
   std::vector<NodePtr> nodes = {};
@@ -33,7 +40,7 @@ struct ClusterState {
   /// All other bound pods with the slice label. The anti-affinity of slices keeps them out of the domains of these
   /// pods.
   std::vector<PodPtr> pods_without_tpus = {};
-  RemovedHosts removed_hosts = {};
+  Remembered remembered = {};
 };
 
 /// Not thread-safe.
@@ -50,7 +57,7 @@ class AcceleratorCache {
   void set_node(const std::string& name, const NodePtr& node, const std::vector<PodPtr>& pods);
   /// `pods`: all of the slice, sorted by key; empty: the slice no longer exists. After set_node() for the nodes
   /// that have changed.
-  void set_slice(const ObjectKey& key, const std::vector<PodPtr>& pods, const RemovedHosts& removed, Timestamp now);
+  void set_slice(const ObjectKey& key, const std::vector<PodPtr>& pods, const Remembered& remembered, Timestamp now);
   /// Updates the states that depend on the time.
   void update_states(Timestamp now);
 

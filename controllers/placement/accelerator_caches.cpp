@@ -19,8 +19,7 @@ AcceleratorCaches::AcceleratorCaches(const runtime::PodStores& pods, runtime::No
   for (runtime::PodStore* store : pods) pod_logs_.push_back(store->add_change_log());
 }
 
-AcceleratorCache& AcceleratorCaches::update(const std::string& accelerator, const RemovedHosts& removed,
-                                            Timestamp now) {
+AcceleratorCache& AcceleratorCaches::update(const std::string& accelerator, Remembered remembered, Timestamp now) {
   Entry* entry = nullptr;
   Changed changed;
   {
@@ -35,13 +34,14 @@ AcceleratorCache& AcceleratorCaches::update(const std::string& accelerator, cons
     entry = known.get();
     changed = std::exchange(changed_[accelerator], {.all = false, .nodes = {}, .slices = {}});
   }
-  const RemovedHosts before = std::exchange(entry->removed, removed);
+  const RemovedHosts before = std::move(entry->remembered.removed_hosts);
+  entry->remembered = std::move(remembered);
   if (changed.all) {
     read(*entry, now);
     return entry->cache;
   }
   std::vector<RemovedHosts::value_type> differences;
-  std::ranges::set_symmetric_difference(before, removed, std::back_inserter(differences));
+  std::ranges::set_symmetric_difference(before, entry->remembered.removed_hosts, std::back_inserter(differences));
   for (const auto& [slice, hosts] : differences) changed.slices.insert(slice);
   apply(*entry, changed, now);
   return entry->cache;
@@ -102,7 +102,7 @@ void AcceleratorCaches::read(Entry& entry, Timestamp now) const {
   std::vector<PodPtr> without_accelerator = by_accelerator_.pods.lookup("");
   cluster.pods.insert(cluster.pods.end(), without_accelerator.begin(), without_accelerator.end());
   cluster.pods_without_tpus = by_accelerator_.pods_without_tpus.lookup("");
-  cluster.removed_hosts = entry.removed;
+  cluster.remembered = entry.remembered;
   entry.cache.read(cluster, now);
 }
 
@@ -113,7 +113,7 @@ void AcceleratorCaches::apply(Entry& entry, const Changed& changed, Timestamp no
     entry.cache.set_node(name, node, indexes_.pods_by_node.lookup(name));
   }
   for (const ObjectKey& key : changed.slices) {
-    entry.cache.set_slice(key, indexes_.pods_by_slice.lookup(key.to_string()), entry.removed, now);
+    entry.cache.set_slice(key, indexes_.pods_by_slice.lookup(key.to_string()), entry.remembered, now);
   }
 }
 

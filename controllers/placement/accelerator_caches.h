@@ -24,7 +24,7 @@ class AcceleratorCaches {
 
   /// What the stores show. The first call for an accelerator reads all of its pods and nodes, the next ones what has
   /// changed. Valid until the next call for the accelerator.
-  [[nodiscard]] AcceleratorCache& update(const std::string& accelerator, const RemovedHosts& removed, Timestamp now)
+  [[nodiscard]] AcceleratorCache& update(const std::string& accelerator, Remembered remembered, Timestamp now)
       TPUSLICE_EXCLUDES(mutex_);
   /// Frees the cache of the accelerator.
   void drop(const std::string& accelerator) TPUSLICE_EXCLUDES(mutex_);
@@ -40,7 +40,7 @@ class AcceleratorCaches {
   };
   struct Entry {
     AcceleratorCache cache;
-    RemovedHosts removed;  ///< The hosts as of the last update.
+    Remembered remembered;  ///< At the time of the last update.
   };
 
   void take_changes_locked() TPUSLICE_REQUIRES(mutex_);

@@ -38,9 +38,47 @@ class Assigner {
   }
 
   void assign(const Gang& gang) {
+    reserve_kept_domains(gang.priority());
+    for (const Slice* slice : gang.slices) {
+      if (const KeptDomain* const kept = kept_domain(*slice)) {
+        inventory_.release(kept->domain.first, kept->domain.second, kept->user);
+      }
+    }
+    if (place(gang)) return;
+    for (const Slice* slice : gang.slices) {
+      if (const KeptDomain* const kept = kept_domain(*slice)) reserve(*kept);
+    }
+  }
+
+  Assignment take() {
+    if (const auto changes_at = reservations_.changes_at()) set_earlier(out_.changes_at, *changes_at);
+    return std::move(out_);
+  }
+
+ private:
+  void reserve(const KeptDomain& kept) { inventory_.reserve(kept.domain.first, kept.domain.second, kept.user); }
+
+  /// Gangs come in the order of their priority.
+  void reserve_kept_domains(std::int32_t priority) {
+    for (; reserved_kept_ < request_.kept.size(); ++reserved_kept_) {
+      const KeptDomain& kept = request_.kept[reserved_kept_];
+      if (kept.priority < priority) return;
+      reserve(kept);
+      kept_by_slice_.emplace(kept.slice, &kept);
+    }
+  }
+
+  [[nodiscard]] const KeptDomain* kept_domain(const Slice& slice) const {
+    const auto found = kept_by_slice_.find(slice.key);
+    return found == kept_by_slice_.end() ? nullptr : found->second;
+  }
+
+  /// Whether all slices of the gang are placed; otherwise they wait.
+  bool place(const Gang& gang) {
     const auto wanted = static_cast<std::size_t>(gang.slices.front()->gang_slices);
     if (const std::size_t size = gang.size(placed_.gangs); size < wanted) {
-      return wait(gang, fmt::format("{} of the {} slices that start together have all their pods", size, wanted));
+      wait(gang, fmt::format("{} of the {} slices that start together have all their pods", size, wanted));
+      return false;
     }
     // Domains are compared before any slice of the gang occupies one, since put_back() may undo that.
     for (const Slice* slice : gang.slices) {
@@ -59,7 +97,7 @@ class Assigner {
           chosen ? find_chosen(gang, *slice, requirements) : find_free(gang, *slice, std::move(requirements));
       if (!one) {
         put_back(found);
-        return;
+        return false;
       }
       if (!one->domain.empty()) found.push_back(*std::move(one));
     }
@@ -67,20 +105,17 @@ class Assigner {
       for (Found& each : found) {
         out_.placements.push_back({each.slice, std::move(each.domain), std::move(each.nodes)});
       }
-      return;
+      return true;
     }
     put_back(found);
-    if (any_chosen)
-      return wait(gang, "nodes are chosen for some of the slices that start together, and none is free for others");
-    wait_for_domains(gang);
+    if (any_chosen) {
+      wait(gang, "nodes are chosen for some of the slices that start together, and none is free for others");
+    } else {
+      wait_for_domains(gang);
+    }
+    return false;
   }
 
-  Assignment take() {
-    if (const auto changes_at = reservations_.changes_at()) set_earlier(out_.changes_at, *changes_at);
-    return std::move(out_);
-  }
-
- private:
   /// A free domain for a slice.
   struct Found {
     const Slice* slice = nullptr;
@@ -98,13 +133,23 @@ class Assigner {
                              kMaxRequirementsOfNamespace, slice.key.namespace_name));
       return std::nullopt;
     }
-    Found found{
-        &slice, candidates->requirements().topology_key, candidates->take_free(scout_domain(slice)), {}, candidates};
+    Found found{&slice, candidates->requirements().topology_key, take_kept(slice, *candidates), {}, candidates};
+    if (found.domain.empty()) found.domain = candidates->take_free(scout_domain(slice));
     if (found.domain.empty()) found.domain = reservations_.take_backfill(gang, *candidates);
     if (found.domain.empty()) return found;
     found.nodes = inventory_.nodes_by_host(candidates->requirements(), found.domain);
     inventory_.occupy(found.topology_key, found.domain, display_name(slice));
     return found;
+  }
+
+  /// The domain that is kept for the slice, if it is free and still fits; else empty.
+  std::string take_kept(const Slice& slice, Candidates& candidates) {
+    const KeptDomain* const kept = kept_domain(slice);
+    if (kept == nullptr || kept->domain.first != candidates.requirements().topology_key) return {};
+    const std::string& domain = kept->domain.second;
+    if (inventory_.check(candidates.requirements(), domain).obstacle != Obstacle::kNone) return {};
+    candidates.remove(domain);
+    return domain;
   }
 
   std::optional<Found> find_chosen(const Gang& gang, const Slice& slice, const NodeRequirements& requirements) {
@@ -235,7 +280,7 @@ class Assigner {
   std::string reserve_claim(const Gang& gang, const Claim& claim) {
     const std::string user = display_name(*gang.slices.front());
     for (const auto& [candidates, domain] : claim.domains) {
-      candidates->remove_occupied(domain);
+      candidates->remove(domain);
       inventory_.reserve(candidates->requirements().topology_key, domain, user);
     }
     std::size_t more = gang.slices.size() - claim.domains.size();
@@ -288,6 +333,8 @@ class Assigner {
   CandidatesBySlice by_slice_;
   std::map<std::string, std::size_t> by_namespace_;  ///< Number of `candidates_` made for the namespace.
   std::size_t detailed_gangs_ = 0;
+  std::size_t reserved_kept_ = 0;  ///< How many of request_.kept are reserved.
+  std::map<ObjectKey, const KeptDomain*> kept_by_slice_;
   Reservations reservations_;
   Claimed claimed_;  ///< By gangs with higher priority.
   Assignment out_;

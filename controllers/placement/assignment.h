@@ -45,8 +45,8 @@ struct Assignment {
 /// Free domains are reserved for a gang that waits for further ones. Without bounds, a large gang could keep all nodes
 /// idle.
 struct ReservationLimits {
-  /// A gang reserves domains for this time after its creation, then leaves them to younger slices for the same time,
-  /// and so on.
+  /// A gang reserves domains for this time from when it began to wait, then leaves them to younger slices for the same
+  /// time, and so on.
   Duration timeout = std::chrono::minutes(30);
   /// Percentage of all nodes of the accelerator, for all gangs but the first in the queue.
   std::int64_t percent = 50;
@@ -58,11 +58,20 @@ struct PlacedSlices {
   GangCounts gangs;
 };
 
+/// A domain that is reserved for the slice that ran in it until it lost pods, from all that have no higher priority.
+struct KeptDomain {
+  ObjectKey slice;
+  DomainName domain;
+  std::int32_t priority = 0;
+  std::string user;  ///< display_name() of the slice.
+};
+
 /// The slices that wait for nodes of one accelerator, and what else decides the order.
 struct PlacementRequest {
   std::vector<const Slice*> ready;                    ///< All pods exist and wait for nodes only.
   const PlacedSlices* placed = nullptr;               ///< Never null in assign().
   DomainFailures domain_failures = {};                ///< A free domain with fewer failures is preferred.
+  std::vector<KeptDomain> kept = {};                  ///< Those of the highest priority are first.
   const plan::FailedWrites* failed_writes = nullptr;  ///< May be null.
   /// Waiting reasons name objects of other namespaces.
   bool show_other_namespaces = false;

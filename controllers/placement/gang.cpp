@@ -20,7 +20,8 @@ bool has_chosen_nodes(const Gang& gang) {
 }
 
 auto rank(const Gang& gang) {
-  return std::tuple(-std::int64_t{gang.priority()}, !has_chosen_nodes(gang), gang.created(), gang.slices.front()->key);
+  return std::tuple(-std::int64_t{gang.priority()}, !has_chosen_nodes(gang), gang.queued_since(),
+                    gang.slices.front()->key);
 }
 
 }  // namespace
@@ -29,8 +30,8 @@ std::int32_t Gang::priority() const {
   return std::ranges::max(slices, {}, [](const Slice* slice) { return slice->priority(); })->priority();
 }
 
-Timestamp Gang::created() const {
-  return std::ranges::min(slices, {}, [](const Slice* slice) { return slice->first_created(); })->first_created();
+Timestamp Gang::queued_since() const {
+  return std::ranges::min(slices, {}, [](const Slice* slice) { return slice->queued_since; })->queued_since;
 }
 
 std::size_t Gang::size(const GangCounts& placed_gangs) const {

@@ -20,8 +20,8 @@ struct Gang {
   [[nodiscard]] const std::string& namespace_name() const { return slices.front()->key.namespace_name; }
   /// The highest priority of its slices.
   [[nodiscard]] std::int32_t priority() const;
-  /// When its oldest slice was created.
-  [[nodiscard]] Timestamp created() const;
+  /// When the first of its slices began to wait.
+  [[nodiscard]] Timestamp queued_since() const;
   /// Number of its slices that are ready or placed.
   [[nodiscard]] std::size_t size(const GangCounts& placed_gangs) const;
   /// The latest time at which all its pods have ended, if they start at `now`; absent if a pod has no deadline.
@@ -29,7 +29,7 @@ struct Gang {
 };
 
 /// The gangs of these slices by priority; then those whose nodes another controller has chosen (node selector
-/// kubernetes.io/hostname), which cannot use others; then by age and name.
+/// kubernetes.io/hostname), which cannot use others; then by how long they wait, and by name.
 [[nodiscard]] std::vector<Gang> gangs_in_order(const std::vector<const Slice*>& ready);
 
 /// The latest time at which the pods of a slice that started at `start` have ended; absent if one has no deadline

@@ -17,12 +17,15 @@ constexpr Duration kPlacementPace = std::chrono::milliseconds(50);
 /// Placement takes at most a tenth of a core for each accelerator, however many pods and nodes it has.
 constexpr int kPlacementPaceByPlan = 9;
 
-/// Listeners come before the controllers, so that a plan after a change sees its failure.
-void record_failures(const slice::SliceStores& stores, const std::shared_ptr<FailureHistory>& failures,
-                     const Clock& clock) {
+/// Listeners come before the controllers, so that a plan after a change sees what it has lost.
+void record_losses(const slice::SliceStores& stores, const std::shared_ptr<FailureHistory>& failures,
+                   const std::shared_ptr<PlaceHistory>& places, const Clock& clock) {
   for (runtime::PodStore* store : stores.pods) {
-    store->add_listener([failures, &nodes = stores.nodes, &clock](const PodPtr& before, const PodPtr& after) {
+    store->add_listener([failures, places, &nodes = stores.nodes, &clock](const PodPtr& before, const PodPtr& after) {
       failures->record(failed_domain(nodes, before, after), clock.wall());
+      const NodePtr node =
+          before == nullptr || before->node_name.empty() ? nullptr : nodes.get({"", before->node_name});
+      places->record(before, after, node, clock.wall());
     });
   }
   stores.nodes.add_listener([failures, indexes = stores.indexes, &clock](const NodePtr& before, const NodePtr& after) {
@@ -38,7 +41,8 @@ void record_failures(const slice::SliceStores& stores, const std::shared_ptr<Fai
 void add_placement(runtime::Manager& manager, const slice::SliceStores& stores, const PlacementOptions& options,
                    int workers) {
   const auto failures = std::make_shared<FailureHistory>();
-  record_failures(stores, failures, manager.clock());
+  const auto places = std::make_shared<PlaceHistory>();
+  record_losses(stores, failures, places, manager.clock());
   AutoscalerStores autoscaler;
   autoscaler.status = &manager.optional_store<MetadataView>(
       kConfigMaps, {.namespace_name = std::string(kAutoscalerNamespace),
@@ -59,10 +63,10 @@ void add_placement(runtime::Manager& manager, const slice::SliceStores& stores, 
                       .field_selector = fmt::format("metadata.name={}", kPreemptionsConfigMap)});
   }
   runtime::NodeStore& nodes = stores.nodes;
-  const PlacementHistories histories{failures, stores.removed_hosts, stores.write_backoff};
+  const PlacementHistories histories{failures, places, stores.removed_hosts, stores.write_backoff};
   runtime::Controller& placement =
-      manager.add(std::make_unique<PlacementReconciler>(stores.pods, nodes, stores.indexes, histories, autoscaler,
-                                                        options, preemptions),
+      manager.add(std::make_unique<PlacementReconciler>(stores.pods, nodes, stores.indexes, stores.workloads, histories,
+                                                        autoscaler, options, preemptions),
                   {.workers = workers,
                    .write_backoff = stores.write_backoff,
                    .counters = kCounters,

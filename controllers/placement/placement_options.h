@@ -18,6 +18,10 @@ struct PlacementOptions {
   std::set<std::string, std::less<>> topology_keys = {};
   /// Waiting reasons name workloads of other namespaces.
   bool show_other_namespaces = false;
+  /// The domain of a slice that lost pods is kept for it for this long.
+  Duration keep_domain = std::chrono::minutes(5);
+  /// The same while none of its new pods exist: its workload may have given the slice up.
+  Duration keep_domain_without_pods = std::chrono::seconds(15);
   Duration waiting_reason_delay = std::chrono::seconds(5);  ///< Younger slices get no waiting reason.
 };
 

@@ -1,6 +1,7 @@
 #include "controllers/placement/placement_plan.h"
 
 #include <algorithm>
+#include <functional>
 #include <set>
 
 #include <fmt/format.h>
@@ -54,6 +55,31 @@ Classified classify(const AcceleratorCache& cache, Timestamp now, const Placemen
     }
   }
   return out;
+}
+
+/// Until when the domain is kept for the slice that ran in it; absent: it is not.
+std::optional<Timestamp> kept_until(const AcceleratorCache& cache, const ObjectKey& key, const FormerPlace& place,
+                                    const PlacementOptions& options) {
+  if (place.domain.second.empty() || cache.placed().by_key.contains(key)) return std::nullopt;
+  const auto found = cache.slices().find(key);
+  const bool exists = found != cache.slices().end() && !found->second.slice.live().empty();
+  if (exists) {
+    const bool same_workload = workload_of(*found->second.slice.any_pod()) == place.workload;
+    return same_workload ? std::optional(place.left + options.keep_domain) : std::nullopt;
+  }
+  return place.workload_runs ? std::optional(place.left + options.keep_domain_without_pods) : std::nullopt;
+}
+
+void keep_domains(const PlacementObserved& seen, const AcceleratorCache& cache, const PlacementOptions& options,
+                  Classified& out) {
+  std::vector<KeptDomain>& kept = out.request.kept;
+  for (const auto& [key, place] : seen.places) {
+    const std::optional<Timestamp> until = kept_until(cache, key, place, options);
+    if (!until || seen.now >= *until) continue;
+    kept.push_back({key, place.domain, place.priority, place.user});
+    set_earlier(out.changes_at, *until);
+  }
+  std::ranges::stable_sort(kept, std::greater(), &KeptDomain::priority);
 }
 
 /// No event says that the store of the ConfigMap is synced, or that it exists.
@@ -168,6 +194,7 @@ plan::Plan plan_placement(const PlacementObserved& seen, AcceleratorCache& cache
   request.reservation = options.reservation;
   request.failed_writes = seen.failed_writes.get();
   add_asked_nodes(seen.scouts, seen.provisioning, options.scale_up, request);
+  keep_domains(seen, cache, options, classified);
   PlacementDecisions decisions;
   decisions.failed_writes = request.failed_writes;
   for (RefusedSlice& refused : take_refused(request.ready, request.failed_writes, seen.now)) {

@@ -18,6 +18,7 @@ namespace tpuslice::placement {
 struct PlacementObserved {
   std::vector<PodPtr> scouts = {};  ///< Scouts of the accelerator.
   DomainFailures domain_failures = {};
+  FormerPlaces places = {};     ///< Those that were left within PlacementOptions::keep_domain.
   bool has_autoscaler = false;  ///< autoscaler_status.h
   ProvisioningState provisioning = {};
   PreemptionState preemptions = {};
@@ -28,6 +29,8 @@ struct PlacementObserved {
 /// Releases host 0 of each slice that gets a domain, which records that the slice is placed; slice_plan.h releases the
 /// other hosts. Writes a waiting reason on host 0 of the other slices, asks for nodes or stops asking (scale_up.h), and
 /// preempts slices of lower priority (preemption.h), if the options allow it.
+///
+/// A slice that lost pods keeps its place in the queue, and for a while its domain.
 ///
 /// A slice whose pods could not be released when it had a domain is left out until that is tried again, so that others
 /// get the domain (refused_pods.h).

@@ -59,13 +59,15 @@ Result<plan::Plan> PlacementReconciler::plan(const plan::ReconcileInput& input) 
   }
   seen.scouts = scouts(accelerator);
   seen.domain_failures = histories_.failures->recent(input.now);
+  const std::shared_ptr<const FormerPlaces> places = histories_.places->places();
+  seen.places = recent_places(*places, input.now);
   if (preemptions_ != nullptr && preemptions_->synced()) {
     const ObjectKey key{options_.scale_up.namespace_name, std::string(kPreemptionsConfigMap)};
     seen.preemptions = {true, preemptions_->get(key)};
   }
   seen.has_autoscaler = autoscaler_.status != nullptr && has_autoscaler(*autoscaler_.status, input.now);
   try {
-    AcceleratorCache& cache = caches_->update(accelerator, histories_.removed_hosts->all(), input.now);
+    AcceleratorCache& cache = caches_->update(accelerator, {histories_.removed_hosts->all(), places}, input.now);
     plan::Plan plan = plan_placement(seen, cache, options_);
     // Unknown accelerators get no cache: users could name any number of them in pods.
     if (cache.domains().node_count() == 0 && !tpu::find_accelerator(accelerator).ok()) caches_->drop(accelerator);
@@ -74,6 +76,17 @@ Result<plan::Plan> PlacementReconciler::plan(const plan::ReconcileInput& input) 
     caches_->drop(accelerator);  // It may have been updated in part.
     throw;
   }
+}
+
+FormerPlaces PlacementReconciler::recent_places(const FormerPlaces& places, Timestamp now) const {
+  FormerPlaces recent;
+  for (const auto& [slice, place] : places) {
+    if (now >= place.left + options_.keep_domain) continue;
+    FormerPlace& kept = recent.emplace(slice, place).first->second;
+    kept.workload_runs = now < place.left + options_.keep_domain_without_pods &&
+                         workloads_->state_of(place.workload) == slice::WorkloadState::kRuns;
+  }
+  return recent;
 }
 
 std::vector<PodPtr> PlacementReconciler::scouts(const std::string& accelerator) const {

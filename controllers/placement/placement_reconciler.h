@@ -9,6 +9,7 @@
 #include "controllers/placement/accelerator_caches.h"
 #include "controllers/placement/accelerator_indexes.h"
 #include "controllers/placement/failure_history.h"
+#include "controllers/placement/place_history.h"
 #include "controllers/placement/placement_options.h"
 #include "controllers/placement/scale_up/autoscaler_status.h"
 #include "controllers/placement/scale_up/provisioning_request.h"
@@ -18,6 +19,7 @@
 #include "controllers/runtime/write_backoff.h"
 #include "controllers/slice/indexes.h"
 #include "controllers/slice/removed_hosts.h"
+#include "controllers/slice/workloads.h"
 
 namespace tpuslice::placement {
 
@@ -27,6 +29,7 @@ inline constexpr ResourceType kAccelerators{"tpuslice.dev", "v1", "Accelerator",
 /// Histories of earlier changes and writes, in memory, that plans use.
 struct PlacementHistories {
   std::shared_ptr<const FailureHistory> failures = std::make_shared<FailureHistory>();
+  std::shared_ptr<const PlaceHistory> places = std::make_shared<PlaceHistory>();
   std::shared_ptr<const slice::RemovedHostHistory> removed_hosts = std::make_shared<slice::RemovedHostHistory>();
   std::shared_ptr<const runtime::WriteBackoff> writes = std::make_shared<runtime::WriteBackoff>();
 };
@@ -52,9 +55,11 @@ using PreemptionStore = runtime::Store<PreemptionRecords>;
 class PlacementReconciler final : public plan::Reconciler {
  public:
   PlacementReconciler(const runtime::PodStores& pods, runtime::NodeStore& nodes, slice::Indexes indexes,
-                      PlacementHistories histories, AutoscalerStores autoscaler, PlacementOptions options = {},
+                      std::shared_ptr<const slice::Workloads> workloads, PlacementHistories histories,
+                      AutoscalerStores autoscaler, PlacementOptions options = {},
                       const PreemptionStore* preemptions = nullptr)
       : by_accelerator_(pods, nodes),
+        workloads_(std::move(workloads)),
         histories_(std::move(histories)),
         autoscaler_(autoscaler),
         preemptions_(preemptions),
@@ -68,7 +73,11 @@ class PlacementReconciler final : public plan::Reconciler {
  private:
   [[nodiscard]] std::vector<PodPtr> scouts(const std::string& accelerator) const;
 
+  /// The places that were left within options_.keep_domain.
+  [[nodiscard]] FormerPlaces recent_places(const FormerPlaces& places, Timestamp now) const;
+
   const AcceleratorIndexes by_accelerator_;
+  const std::shared_ptr<const slice::Workloads> workloads_;
   const PlacementHistories histories_;
   const AutoscalerStores autoscaler_;
   const PreemptionStore* const preemptions_;

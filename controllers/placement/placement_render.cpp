@@ -64,7 +64,7 @@ class PlanBuilder {
     const bool bind_to_nodes = members != kOpenMembers;
     plan::Action release = release_pod(
         host0, {slice.topology_key, placement.domain, bind_to_nodes ? placement.nodes : std::vector<std::string>(),
-                std::move(members), now_, true});
+                std::move(members), now_, slice.inherited_place(), true});
     const std::string how = fmt::format("placed in {} {}", domain_noun(slice.topology_key), placement.domain);
     const Duration waited = now_ - slice.last_created();
     const std::string what = fmt::format("slice {} of {} hosts is {}", short_name(slice), slice.size, how);
@@ -94,7 +94,7 @@ class PlanBuilder {
     const PodView& pod = gated == live.end() ? *live.front() : **gated;
     const std::string& written = pod.annotation(tpu::kWaiting);
     if (written == waiting.reason) return;
-    plan::Action write = set_waiting_reason(pod, waiting.reason, failed_);
+    plan::Action write = set_waiting_reason(pod, waiting.reason, failed_, slice.inherited_place());
     const plan::FailedWrite* const failed = failed_ == nullptr ? nullptr : failed_->find(write);
     const bool is_held = failed != nullptr && failed->is_held(write.preconditions, now_);
     if (written.empty() && !is_held) add_newly_waiting(waiting);

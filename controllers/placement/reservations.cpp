@@ -24,8 +24,8 @@ bool Reservations::fits_empty_cluster(const Gang& gang) const {
 std::string Reservations::reserve_for(const Gang& gang) {
   const Duration timeout = request_.reservation.timeout;
   if (timeout <= Duration::zero() || !fits_empty_cluster(gang)) return {};
-  const std::int64_t window = std::max<std::int64_t>((request_.now - gang.created()) / timeout, 0);
-  const Timestamp window_end = gang.created() + (window + 1) * timeout;
+  const std::int64_t window = std::max<std::int64_t>((request_.now - gang.queued_since()) / timeout, 0);
+  const Timestamp window_end = gang.queued_since() + (window + 1) * timeout;
   const bool yields = window % 2 == 1;
   std::vector<CandidateDomain> free;
   std::vector<CandidateDomain> awaited;

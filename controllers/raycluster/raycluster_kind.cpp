@@ -75,6 +75,11 @@ std::vector<rules::FieldError> check_section(const Json& section) {
   return read_configuration(section, options);
 }
 
+bool rests(const Json& cluster) {
+  return bool_at(cluster, {"spec", "suspend"}) ||
+         is_condition_true(array_at(cluster, {"status", "conditions"}), kSuspendingCondition);
+}
+
 void add(runtime::Manager& manager, const kind::Settings& settings) {
   Options options = configured_options(settings.configuration);
   options.cluster_domain = settings.cluster_domain;
@@ -88,6 +93,7 @@ constinit const kind::Kind kKind{.type = kRayClusters,
                                  .controller = "raycluster",
                                  .upstream = kKubeRay,
                                  .admission = kAdmission,
+                                 .rests = rests,
                                  .finalizer = {.name = kRedisCleanupFinalizer, .keep_on_terminating = true},
                                  .section = kConfigurationSection,
                                  .check_section = check_section,

@@ -33,6 +33,7 @@ plan::Action release_pod(const PodView& pod, const Release& release) {
   Json annotations = {{tpu::kSliceMembers, release.members},
                       {tpu::kPlacedAt, format_rfc3339(release.placed_at)},
                       {tpu::kWaiting, nullptr}};
+  if (release.queued_since) annotations[std::string(tpu::kQueuedSince)] = format_rfc3339(*release.queued_since);
   Json patch = {{"metadata", {{"annotations", std::move(annotations)}}}, {"spec", {{"schedulingGates", gates}}}};
   if (!release.domain.empty()) {
     patch["metadata"]["annotations"][std::string(tpu::kPlacedIn)] = release.domain;
@@ -50,8 +51,11 @@ plan::Action release_pod(const PodView& pod, const Release& release) {
   return action;
 }
 
-plan::Action set_waiting_reason(const PodView& pod, const std::string& reason, const plan::FailedWrites* failed) {
-  Json patch = {{"metadata", {{"annotations", {{tpu::kWaiting, reason.empty() ? Json() : Json(reason)}}}}}};
+plan::Action set_waiting_reason(const PodView& pod, const std::string& reason, const plan::FailedWrites* failed,
+                                std::optional<Timestamp> queued_since) {
+  Json annotations = {{tpu::kWaiting, reason.empty() ? Json() : Json(reason)}};
+  if (queued_since) annotations[std::string(tpu::kQueuedSince)] = format_rfc3339(*queued_since);
+  Json patch = {{"metadata", {{"annotations", std::move(annotations)}}}};
   plan::Action action = plan::Action::patch(kPods, pod.key, std::move(patch), {.uid = pod.uid});
   if (failed != nullptr && failed->refuses_patches(pod.key, pod.uid)) action.subresource = "status";
   return action;

@@ -20,7 +20,8 @@ struct Release {
   std::vector<std::string> nodes;  ///< Node of each host, by host index; empty: any node of the domain.
   std::string members;             ///< members_of() the slice.
   Timestamp placed_at;
-  bool records = false;  ///< The nodes of all hosts are recorded on this pod.
+  std::optional<Timestamp> queued_since = {};  ///< Absent: since its pods were created.
+  bool records = false;                        ///< The nodes of all hosts are recorded on this pod.
 };
 
 /// Removes the gate and sets domain and node in one write, which fails if the pod has changed. For host 0 this write
@@ -32,7 +33,8 @@ struct Release {
 /// An empty reason removes it. It is written through the status of a pod whose updates are refused: few admission rules
 /// include the subresource, and the user should know.
 [[nodiscard]] plan::Action set_waiting_reason(const PodView& pod, const std::string& reason,
-                                              const plan::FailedWrites* failed);
+                                              const plan::FailedWrites* failed,
+                                              std::optional<Timestamp> queued_since = {});
 
 /// Sets what members_of() is compared with.
 [[nodiscard]] plan::Action set_members(const PodView& pod, const std::string& members);

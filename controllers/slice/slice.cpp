@@ -82,6 +82,20 @@ void read_annotations(Slice& slice, const std::vector<PodPtr>& pods) {
   }
 }
 
+/// Pods of another workload of that name do not count.
+Timestamp queued_since_of(const Slice& slice) {
+  const std::vector<PodPtr> live = slice.live();
+  Timestamp since = Timestamp::max();
+  for (const PodPtr& pod : live) since = std::min(since, queued_since(*pod));
+  for (const auto* lost : {&slice.terminating, &slice.failed}) {
+    for (const PodPtr& pod : *lost) {
+      if (live.empty() || workload_of(*pod) != workload_of(*live.front())) continue;
+      since = std::min(since, queued_since(*pod));
+    }
+  }
+  return since;
+}
+
 /// Hosts that had succeeded before they were deleted. A finalizer may still keep their pods.
 void add_removed_hosts(Slice& slice, const HostsByIndex& hosts, const RemovedHosts& removed) {
   const auto add = [&](int index, const std::string& uid) {
@@ -147,6 +161,7 @@ Slice read_slice(const ObjectKey& key, const std::vector<PodPtr>& pods, const Re
       hosts, [](const auto& entry) { return !entry.second->finished() && !is_gated(*entry.second); });
   if (any_started) add_removed_hosts(slice, hosts, removed);  // A later attempt has none.
   for (auto& [index, pod] : hosts) slice.hosts.push_back(std::move(pod));
+  slice.queued_since = queued_since_of(slice);
   return slice;
 }
 
@@ -207,10 +222,19 @@ Timestamp Slice::first_created() const {
   return first;
 }
 
+std::optional<Timestamp> Slice::inherited_place() const {
+  return queued_since < first_created() ? std::optional(queued_since) : std::nullopt;
+}
+
 Timestamp Slice::last_created() const {
   Timestamp last = Timestamp::min();
   for (const PodPtr& pod : live()) last = std::max(last, pod->created.value_or(Timestamp::min()));
   return last;
+}
+
+Timestamp queued_since(const PodView& pod) {
+  const Timestamp created = pod.created.value_or(Timestamp::max());
+  return std::min(created, parse_rfc3339(pod.annotation(tpu::kQueuedSince)).value_or(created));
 }
 
 Timestamp placed_at(const Slice& slice) {

@@ -35,6 +35,8 @@ struct Slice {
   std::string gang;     ///< Name of its gang; empty for a slice that starts alone.
   int gang_slices = 1;  ///< Number of slices of the gang.
   int size = 0;         ///< Number of hosts.
+  /// When it, or a slice of its workload that it replaces, began to wait for nodes: its place in the queue.
+  Timestamp queued_since = Timestamp::max();
 
   std::vector<PodPtr> hosts;           ///< Live or succeeded; at most one for each host index, ordered by it.
   std::map<int, std::string> removed;  ///< Hosts that were deleted after they had succeeded, by index: their uids.
@@ -51,8 +53,10 @@ struct Slice {
   [[nodiscard]] std::int32_t priority() const;
   /// When the last of its live pods was created.
   [[nodiscard]] Timestamp last_created() const;
-  /// When the first of its live pods was created; decides its place in the queue.
+  /// When the first of its live pods was created.
   [[nodiscard]] Timestamp first_created() const;
+  /// queued_since, if that was before the first of its live pods was created.
+  [[nodiscard]] std::optional<Timestamp> inherited_place() const;
   /// Null for a slice without pods.
   [[nodiscard]] PodPtr any_pod() const;
   /// Live hosts and companions.
@@ -91,6 +95,9 @@ struct Slice {
 [[nodiscard]] std::string visible_name(const std::string& name, std::string_view viewer);
 /// "tpu-0"
 [[nodiscard]] std::string short_name(const Slice& slice);
+
+/// Slice::queued_since, as the pod has it.
+[[nodiscard]] Timestamp queued_since(const PodView& pod);
 
 /// When the slice was placed, as recorded on its pods.
 [[nodiscard]] Timestamp placed_at(const Slice& slice);

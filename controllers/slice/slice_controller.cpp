@@ -11,12 +11,14 @@
 
 namespace tpuslice::slice {
 
-SliceStores add_slice_stores(runtime::Manager& manager) {
+SliceStores add_slice_stores(runtime::Manager& manager, Workloads workloads) {
   runtime::WatchScope node_scope;
   node_scope.label_selector = std::string(tpu::kAcceleratorLabel);
   manager.keep_annotations({tpu::kAnnotationPrefix, tpu::kCompletionIndex});
   const runtime::PodStores pods = manager.pods_with(tpu::kSlice);
-  SliceStores stores{.pods = pods, .nodes = manager.store<NodeView>(kNodes, node_scope)};
+  SliceStores stores{.pods = pods,
+                     .nodes = manager.store<NodeView>(kNodes, node_scope),
+                     .workloads = std::make_shared<const Workloads>(std::move(workloads))};
   // The listener is early, so that no plan takes a host that is removed for one that was lost.
   for (runtime::PodStore* store : pods) {
     store->add_early_listener(
@@ -41,9 +43,9 @@ void add_slices(runtime::Manager& manager, const SliceStores& stores, Options op
   controller_options.write_backoff = stores.write_backoff;
   controller_options.counters = kCounters;
   const Histories histories{stores.removed_hosts, stores.write_backoff};
-  runtime::Controller& slices =
-      manager.add(std::make_unique<SliceReconciler>(stores.indexes, stores.nodes, health, histories, options),
-                  std::move(controller_options));
+  runtime::Controller& slices = manager.add(
+      std::make_unique<SliceReconciler>(stores.indexes, stores.nodes, stores.workloads, health, histories, options),
+      std::move(controller_options));
   for (runtime::PodStore* store : stores.pods) slices.watches<PodView>(*store, slice_of_pod);
   slices.watches<NodeView>(stores.nodes,
                            [indexes = stores.indexes](const NodeView& node) { return slices_on_node(indexes, node); });

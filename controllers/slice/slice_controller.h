@@ -8,6 +8,7 @@
 #include "controllers/slice/indexes.h"
 #include "controllers/slice/removed_hosts.h"
 #include "controllers/slice/slice_options.h"
+#include "controllers/slice/workloads.h"
 
 namespace tpuslice::slice {
 
@@ -15,6 +16,7 @@ namespace tpuslice::slice {
 struct SliceStores {
   runtime::PodStores pods;
   runtime::NodeStore& nodes;  ///< With TPUs.
+  std::shared_ptr<const Workloads> workloads;
   Indexes indexes{pods};
   std::shared_ptr<RemovedHostHistory> removed_hosts = std::make_shared<RemovedHostHistory>();
   /// Shared, since placement leaves out a slice of which the other controller could not release a pod.
@@ -23,7 +25,7 @@ struct SliceStores {
 
 /// Adds watches of the pods that admission has labelled and of the nodes with TPUs. Shares the pod watches of
 /// controllers that were added before.
-[[nodiscard]] SliceStores add_slice_stores(runtime::Manager& manager);
+[[nodiscard]] SliceStores add_slice_stores(runtime::Manager& manager, Workloads workloads = {});
 
 /// Adds the controller that releases and tears down slices.
 void add_slices(runtime::Manager& manager, const SliceStores& stores, Options options = {},

@@ -31,6 +31,7 @@ class SlicePlanner {
     const SliceState state = state_of(slice_, seen_.now);
     switch (state.phase) {
       case SlicePhase::kBroken:
+        if (seen_.workload_ends) break;
         if (was_preempted()) {
           out.preempted = slice_.started();
         } else {
@@ -166,7 +167,8 @@ class SlicePlanner {
     const PodView& first = *slice_.started().front();
     const std::string& domain = first.annotation(tpu::kPlacedIn);
     const std::string& members = first.annotation(tpu::kSliceMembers);
-    return {{gated_of(slice_.hosts), {slice_.topology_key, domain, recorded_nodes(), members, seen_.now}},
+    return {{gated_of(slice_.hosts),
+             {slice_.topology_key, domain, recorded_nodes(), members, seen_.now, slice_.inherited_place()}},
             {gated_of(slice_.companions), {slice_.topology_key, {}, {}, members, seen_.now}}};
   }
 

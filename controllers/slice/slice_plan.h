@@ -21,6 +21,8 @@ struct SliceObserved {
   Timestamp nodes_healthy_since = {};
   RemovedHosts removed_hosts = {};
   std::shared_ptr<const plan::FailedWrites> failed_writes = {};  ///< Null: none.
+  /// Its workload is being deleted, is suspended, has finished, or no longer exists (workloads.h).
+  bool workload_ends = false;
 };
 
 /// - Placed slice: pods that are still gated (the placement was interrupted, or they were created later) are released
@@ -31,6 +33,7 @@ struct SliceObserved {
 ///   recreates them under its own policy and budget, and they wait for nodes like those of a new slice. Gated hosts are
 ///   kept, so a slice is torn down once.
 ///   If a host was lost or failed, they get tpu::teardown_grace().
+/// - Slice that lost a pod because its workload ends: nothing, since that deletes the others, too.
 /// - Slice that is being preempted by one of higher priority: the rest of it is deleted, without an event of its own.
 /// - Companion without hosts: it is released after a time-out.
 /// - Terminating pod on a lost node: it is force-deleted after a time-out.

@@ -1,5 +1,6 @@
 #include "controllers/slice/slice_reconciler.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "controllers/plan/whole.h"
@@ -31,6 +32,11 @@ Result<plan::Plan> SliceReconciler::plan(const plan::ReconcileInput& input) cons
   if (auto waits = plan::wait_until_whole(input.key, seen.pods)) {
     waits->events.clear();  // A slice is not an API object.
     return *std::move(waits);
+  }
+  // Only a slice that has lost a pod depends on it.
+  const auto lost = std::ranges::find_if(seen.pods, [](const PodPtr& pod) { return !is_live(*pod); });
+  if (lost != seen.pods.end()) {
+    seen.workload_ends = workloads_->state_of(workload_of(**lost)) == WorkloadState::kEnds;
   }
   for (const PodPtr& pod : seen.pods) {
     if (pod->node_name.empty()) continue;

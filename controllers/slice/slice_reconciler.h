@@ -13,6 +13,7 @@
 #include "controllers/slice/node_health.h"
 #include "controllers/slice/removed_hosts.h"
 #include "controllers/slice/slice_options.h"
+#include "controllers/slice/workloads.h"
 
 namespace tpuslice::slice {
 
@@ -32,10 +33,11 @@ struct Histories {
 /// Thread-safe. The stores outlive the reconciler. A key is a namespace and a value of the slice label.
 class SliceReconciler final : public plan::Reconciler {
  public:
-  SliceReconciler(Indexes indexes, const runtime::NodeStore& nodes, std::shared_ptr<const NodeHealth> node_health,
-                  Histories histories, Options options = {})
+  SliceReconciler(Indexes indexes, const runtime::NodeStore& nodes, std::shared_ptr<const Workloads> workloads,
+                  std::shared_ptr<const NodeHealth> node_health, Histories histories, Options options = {})
       : indexes_(std::move(indexes)),
         nodes_(nodes),
+        workloads_(std::move(workloads)),
         node_health_(std::move(node_health)),
         histories_(std::move(histories)),
         options_(options) {}
@@ -47,6 +49,7 @@ class SliceReconciler final : public plan::Reconciler {
  private:
   const Indexes indexes_;
   const runtime::NodeStore& nodes_;
+  const std::shared_ptr<const Workloads> workloads_;
   const std::shared_ptr<const NodeHealth> node_health_;
   const Histories histories_;
   const Options options_;

@@ -59,7 +59,7 @@ class OperatorHarness {
     }
     if (options.ray_services) rayservice::add_rayservice(manager_, send_to(options.dashboards));
     if (options.add_controllers) options.add_controllers(manager_);
-    const slice::SliceStores stores = slice::add_slice_stores(manager_);
+    const slice::SliceStores stores = slice::add_slice_stores(manager_, workloads(options));
     placement::add_placement(manager_, stores);
     slice::add_slices(manager_, stores, {.node_timeout = std::chrono::seconds(40)});
   }
@@ -77,6 +77,13 @@ class OperatorHarness {
   [[nodiscard]] runtime::Manager& manager() { return manager_; }
 
  private:
+  slice::Workloads workloads(const OperatorOptions& options) {
+    slice::Workloads out;
+    std::vector<const kind::Kind*> kinds = {&raycluster::kKind, &jobset::kKind};
+    if (options.leader_worker_sets) kinds.push_back(&leaderworkerset::kKind);
+    for (const kind::Kind* each : kinds) out.add(each->type, manager_.store<ObjectView>(each->type), "", each->rests);
+    return out;
+  }
   static runtime::SendToWorkload send_to(sim::RayDashboards* dashboards) {
     if (dashboards != nullptr) return sim::in_process(*dashboards);
     return

@@ -111,7 +111,7 @@ Status annotate(PodDraft& pod, const SliceIdentity& identity, const std::string&
   if (!identity.start.empty()) RETURN_IF_ERROR(set(tpu::kSliceStart, std::string(identity.start)));
   if (annotations.contains(tpu::kGangSlices)) RETURN_IF_ERROR(set(tpu::kSliceGang, tpu::gang_key(identity)));
   for (const std::string_view name :
-       {tpu::kSliceMembers, tpu::kPlacedAt, tpu::kPlacedIn, tpu::kPlacedOn, tpu::kWaiting}) {
+       {tpu::kSliceMembers, tpu::kPlacedAt, tpu::kPlacedIn, tpu::kPlacedOn, tpu::kQueuedSince, tpu::kWaiting}) {
     annotations.erase(std::string(name));
   }
   return {};

@@ -49,7 +49,9 @@ std::string Candidates::take_occupied() {
   return domain;
 }
 
-void Candidates::remove_occupied(const std::string& domain) {
+void Candidates::remove(const std::string& domain) {
+  check_domains();
+  std::erase(free_, domain);
   std::erase(occupied_, domain);
   std::erase(ending_, domain);
 }

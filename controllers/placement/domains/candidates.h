@@ -46,7 +46,8 @@ class Candidates {
   [[nodiscard]] const std::vector<std::string>& occupied();
   /// The domains of occupied() that become free soon: all pods that use them are terminating.
   [[nodiscard]] std::vector<std::string> ending();
-  void remove_occupied(const std::string& domain);
+  /// Does not return the domain any more, free or not.
+  void remove(const std::string& domain);
   /// Number of domains that would be free in an empty cluster.
   [[nodiscard]] std::size_t usable();
   /// The waiting reason if fewer than `needed` domains are free, for `viewer`, a namespace.

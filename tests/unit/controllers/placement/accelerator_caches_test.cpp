@@ -37,7 +37,7 @@ class Caches : public ::testing::Test {
     nodes_.put(*with(nodes_.get({"", node}), change));
   }
   AcceleratorCache& cache(const char* accelerator = kV6e, const RemovedHosts& removed = {}, Duration now = 5s) {
-    return caches_.update(accelerator, removed, after(now));
+    return caches_.update(accelerator, {removed, nullptr}, after(now));
   }
   /// What uses each node of the pools: "pool-a-0: default/job (train)".
   std::vector<std::string> uses(const char* accelerator = kV6e) {

@@ -76,7 +76,7 @@ TEST(Gang, IsAsOldAsTheFirstPodOfItsOldestSlice) {
   const auto early = [](PodView& pod) { pod.created = after(2s); };
   const std::vector<Slice> slices =
       slices_of({a_slice("x").gang("g", 2).created(5s), a_slice("y").gang("g", 2).created(9s).host(1, early)});
-  EXPECT_EQ(gang_of(slices).created(), after(2s));
+  EXPECT_EQ(gang_of(slices).queued_since(), after(2s));
 }
 
 TEST(Gang, CountsPlacedSlicesOfItsNamespaceAndName) {

@@ -41,7 +41,7 @@ TEST(TerminatingSlice, KeepsItsDomainUntilTheLastPodHasStopped) {
 TEST(RecreatedSlice, WaitsForAHostThatWasRemovedFromTheAttemptBefore) {
   const SliceBuilder train = a_slice("train").hosts(4).without(3);
   PlacementScene seen = observed({a_pool("pool-a").size(4)}, {train}, 1s);
-  seen.removed_hosts = {{train.key(), {{3, "uid-of-an-earlier-attempt"}}}};
+  seen.remembered.removed_hosts = {{train.key(), {{3, "uid-of-an-earlier-attempt"}}}};
   EXPECT_TRUE(plan_placement(seen, {}).stages.empty());
 }
 

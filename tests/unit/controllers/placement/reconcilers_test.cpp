@@ -65,9 +65,13 @@ class SliceReconciling : public ::testing::Test {
   const std::shared_ptr<FailureHistory> failure_history_ = std::make_shared<FailureHistory>();
   const std::shared_ptr<RemovedHostHistory> removed_hosts_ = std::make_shared<RemovedHostHistory>();
   const std::shared_ptr<runtime::WriteBackoff> writes_ = std::make_shared<runtime::WriteBackoff>();
-  const PlacementReconciler placement_{pods_, nodes_, indexes_, {failure_history_, removed_hosts_, writes_}, {}};
+  const std::shared_ptr<PlaceHistory> places_ = std::make_shared<PlaceHistory>();
+  runtime::ObjectStore workload_store_{{"batch", "v1", "Job", "jobs"}};
+  const std::shared_ptr<slice::Workloads> workloads_ = std::make_shared<slice::Workloads>();
+  const PlacementReconciler placement_{
+      pods_, nodes_, indexes_, workloads_, {failure_history_, places_, removed_hosts_, writes_}, {}};
   const std::shared_ptr<NodeHealth> node_health_ = std::make_shared<NodeHealth>(slice::Options(), Timestamp());
-  const SliceReconciler slices_{indexes_, nodes_, node_health_, {removed_hosts_, writes_}};
+  const SliceReconciler slices_{indexes_, nodes_, workloads_, node_health_, {removed_hosts_, writes_}};
 };
 
 // What the plan of an accelerator sees.
@@ -183,10 +187,32 @@ TEST_F(SliceReconciling, PrefersDomainsWithoutRecentFailures) {
   EXPECT_EQ(place(kV6e, 24h).reason, "slice train of 2 hosts is placed in node pool pool-a") << "that was long ago";
 }
 
+TEST_F(SliceReconciling, KeepsADomainForAWorkloadThatRuns) {
+  constexpr ResourceType kWorkload{"batch", "v1", "Job", "jobs"};
+  Json job = {{"metadata", {{"namespace", "default"}, {"name", "job"}, {"uid", "uid-of-job"}}}};
+  const auto is_kept = [&] { return place().reason.find("is reserved for default/job (train)") != std::string::npos; };
+  show(a_pool("pool-a").nodes());
+  show(a_slice("other").pods());
+  const NodePtr node = a_pool("pool-a").nodes().front();
+  places_->record(a_slice("train").runs_in("pool-a").pod(0), nullptr, node, after(4s));
+  EXPECT_FALSE(is_kept()) << "of an unknown kind";
+  workloads_->add(kWorkload, workload_store_, "", [](const Json& object) {
+    return bool_at(object, {"spec", "suspend"});
+  });
+  EXPECT_FALSE(is_kept()) << "the store is not synced";
+  workload_store_.replace({}, 1);
+  EXPECT_FALSE(is_kept()) << "it was deleted";
+  workload_store_.put(ObjectView::from_json(job).value());
+  EXPECT_TRUE(is_kept());
+  job["spec"]["suspend"] = true;
+  workload_store_.put(ObjectView::from_json(job).value());
+  EXPECT_FALSE(is_kept());
+}
+
 TEST_F(SliceReconciling, ReadsTheRecordsOfPreemptionsOnceTheirStoreIsSynced) {
   PreemptionStore records(kConfigMaps);
-  const PlacementReconciler preempting(pods_, nodes_, indexes_, {failure_history_, removed_hosts_}, {},
-                                       {.scale_up = scout_options(), .max_preemptions_per_hour = 1}, &records);
+  const PlacementReconciler preempting(pods_, nodes_, indexes_, workloads_, {failure_history_, places_, removed_hosts_},
+                                       {}, {.scale_up = scout_options(), .max_preemptions_per_hour = 1}, &records);
   const auto reason = [&] { return preempting.plan({{"", kV6e}, after(1min), std::nullopt})->reason; };
   show(a_pool("pool-a").nodes());
   show(pods_of({a_slice("low").runs_in("pool-a"), a_slice("high").priority(9)}));
@@ -201,12 +227,13 @@ TEST_F(SliceReconciling, ReadsTheRecordsOfPreemptionsOnceTheirStoreIsSynced) {
 }
 
 TEST_F(SliceReconciling, UsesItsOptions) {
-  const PlacementReconciler strict(pods_, nodes_, indexes_, {failure_history_, removed_hosts_}, {},
+  const PlacementReconciler strict(pods_, nodes_, indexes_, workloads_, {failure_history_, places_, removed_hosts_}, {},
                                    {.topology_keys = {kRow}});
   show(a_slice("train").pods());
   EXPECT_EQ(strict.plan({{"", kV6e}, after(1min), std::nullopt})->reason,
             "slice train waits: its topology key is not supported, use example.com/row");
-  const SliceReconciler patient(indexes_, nodes_, node_health_, {removed_hosts_}, {.scheduling_timeout = 10min});
+  const SliceReconciler patient(indexes_, nodes_, workloads_, node_health_, {removed_hosts_},
+                                {.scheduling_timeout = 10min});
   const auto refused = [](PodView& pod) {
     pod.unschedulable = "0/2 nodes are available: 2 Insufficient google.com/tpu.";
   };
@@ -274,6 +301,18 @@ TEST_F(SliceReconciling, KeepsSlicesWhileMostNodesAreNotReady) {
   EXPECT_EQ(recovering.requeue_after, Duration(4min));
   EXPECT_EQ(plan({"default", "train"}, 1h + 5min).reason,
             "slice train is torn down: node pool-a-1 of pod train-1 is not Ready");
+}
+
+TEST_F(SliceReconciling, DoesNotTearDownASliceWhoseWorkloadEnds) {
+  show(a_pool("pool-a").nodes());
+  show(a_slice("train").runs_in("pool-a").terminating(0).pods());
+  EXPECT_THAT(plan({"default", "train"}).reason, StartsWith("slice train is torn down"));
+  workloads_->add({"batch", "v1", "Job", "jobs"}, workload_store_, "", nullptr);
+  workload_store_.replace({}, 1);
+  EXPECT_TRUE(plan({"default", "train"}).empty());
+  const Json job = {{"metadata", {{"namespace", "default"}, {"name", "job"}, {"uid", "uid-of-job"}}}};
+  workload_store_.put(ObjectView::from_json(job).value());
+  EXPECT_THAT(plan({"default", "train"}).reason, StartsWith("slice train is torn down"));
 }
 
 TEST_F(SliceReconciling, HasAnEmptyPlanForADeletedSlice) { EXPECT_TRUE(plan({"default", "train"}).empty()); }

@@ -112,7 +112,7 @@ TEST(OccupiedCandidates, AreTakenByTheirNumberOfFreeNodes) {
   EXPECT_THAT(of.take_all(), IsEmpty());
   EXPECT_EQ(of.candidates.take_occupied(), "row-2");
   EXPECT_THAT(of.candidates.occupied(), UnorderedElementsAre("row-1", "row-3"));
-  of.candidates.remove_occupied("row-1");
+  of.candidates.remove("row-1");
   EXPECT_EQ(of.candidates.take_occupied(), "row-3");
   EXPECT_EQ(of.candidates.take_occupied(), "");
 }

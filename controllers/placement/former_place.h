@@ -1,0 +1,25 @@
+// FormerPlace: where a slice was placed before it lost pods.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "controllers/placement/slices.h"
+
+namespace tpuslice::placement {
+
+struct FormerPlace {
+  plan::ObjectReference workload;
+  DomainName domain;       ///< Without a name if one of the lost pods had got no node in it.
+  Timestamp queued_since;  ///< Slice::queued_since
+  Timestamp left;          ///< When the latest of its pods was lost, or was deleted.
+  std::int32_t priority = 0;
+  std::string user;           ///< display_name() of the slice.
+  bool workload_runs = true;  ///< Its workload creates the lost pods again.
+};
+
+/// By slice.
+using FormerPlaces = std::map<ObjectKey, FormerPlace>;
+
+}  // namespace tpuslice::placement

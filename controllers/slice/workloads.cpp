@@ -1,0 +1,29 @@
+#include "controllers/slice/workloads.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace tpuslice::slice {
+
+void Workloads::add(const ResourceType& type, const runtime::ObjectStore& store, std::string namespace_name,
+                    Rests rests) {
+  kinds_.push_back({type, &store, std::move(namespace_name), rests});
+}
+
+WorkloadState Workloads::state_of(const plan::ObjectReference& workload) const {
+  const auto kind = std::ranges::find_if(kinds_, [&](const Kind& each) {
+    return each.type.kind == workload.kind && each.type.api_version() == workload.api_version;
+  });
+  if (kind == kinds_.end() || !kind->store->synced()) return WorkloadState::kUnknown;
+  if (!kind->namespace_name.empty() && kind->namespace_name != workload.key.namespace_name) {
+    return WorkloadState::kUnknown;
+  }
+  const auto object = kind->store->get(workload.key);
+  if (object == nullptr || object->deletion) return WorkloadState::kEnds;
+  if (!workload.uid.empty() && object->uid != workload.uid) return WorkloadState::kEnds;  // Another of that name.
+  if (object->minimal) return WorkloadState::kUnknown;
+  const bool rests = kind->rests != nullptr && kind->rests(object->object().json());
+  return rests ? WorkloadState::kEnds : WorkloadState::kRuns;
+}
+
+}  // namespace tpuslice::slice

@@ -1,0 +1,42 @@
+// Workloads: whether the workload of a slice creates pods again that the slice has lost, as the stores of the kinds
+// that this operator serves show it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "api/types/views.h"
+#include "controllers/plan/plan.h"
+#include "controllers/runtime/watch/store.h"
+
+namespace tpuslice::slice {
+
+enum class WorkloadState : std::uint8_t {
+  kUnknown,  ///< No store has its kind, or its namespace.
+  kRuns,
+  kEnds,  ///< It is being deleted, is suspended, has finished, or no longer exists: lost pods are not created again.
+};
+
+/// Set up by one thread, then thread-safe.
+class Workloads {
+ public:
+  /// Whether an object that is not terminating creates no pods: it is suspended or has finished (kind::Kind::rests).
+  /// Null: never.
+  using Rests = bool (*)(const Json& object);
+
+  /// The store outlives it and has the objects of one namespace; empty: of all.
+  void add(const ResourceType& type, const runtime::ObjectStore& store, std::string namespace_name, Rests rests);
+  [[nodiscard]] WorkloadState state_of(const plan::ObjectReference& workload) const;
+
+ private:
+  struct Kind {
+    ResourceType type;
+    const runtime::ObjectStore* store = nullptr;
+    std::string namespace_name;
+    Rests rests = nullptr;
+  };
+  std::vector<Kind> kinds_;
+};
+
+}  // namespace tpuslice::slice
