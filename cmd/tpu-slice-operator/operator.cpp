@@ -89,6 +89,13 @@ placement::ScaleUpOptions scale_up_options(const OperatorOptions& options, const
   return result;
 }
 
+placement::CapacityOrder capacity_order(const OperatorOptions& options) {
+  const auto rank = [&](std::string_view name) {
+    return static_cast<int>(std::ranges::find(options.capacity_order, name) - options.capacity_order.begin());
+  };
+  return {rank("reservation"), rank("on-demand"), rank("spot")};
+}
+
 /// Pages of the metrics server that show what the process does.
 decltype(MetricsServerOptions::pages) debug_pages(const runtime::Manager& manager, const Logger& log) {
   const auto reply = [](int status, const char* type, std::string body) {
@@ -154,6 +161,7 @@ Result<std::unique_ptr<Operator>> Operator::start(const OperatorOptions& options
     placement::PlacementOptions placement;
     placement.topology_keys = topology_keys(options);
     placement.show_other_namespaces = options.show_other_namespaces;
+    placement.capacity_order = capacity_order(options);
     placement.scale_up = scale_up_options(options, result->dependencies_.namespace_name);
     placement.reservation = {std::chrono::seconds(options.reservation_timeout_seconds), options.reservation_percent};
     placement.max_preemptions_per_hour = static_cast<std::size_t>(options.max_preemptions_per_hour);
@@ -162,6 +170,7 @@ Result<std::unique_ptr<Operator>> Operator::start(const OperatorOptions& options
     slices.disrupted_nodes = options.disrupted_nodes;
     slices.disrupted_percent = options.disrupted_percent;
     slices.scheduling_timeout = std::chrono::seconds(options.scheduling_timeout_seconds);
+    slices.start_timeout = std::chrono::seconds(options.start_timeout_seconds);
     const slice::SliceStores stores =
         slice::add_slice_stores(result->manager_, workloads(result->manager_, options, settings.watch_namespace));
     placement::add_placement(result->manager_, stores, placement, options.max_concurrent_reconciles);

@@ -108,6 +108,16 @@ Status set_topology_keys(OperatorOptions& options, const std::string& value) {
   return {};
 }
 
+Status set_capacity_order(OperatorOptions& options, const std::string& value) {
+  std::vector<std::string> order = split(value, ',');
+  if (!std::ranges::is_permutation(order, OperatorOptions().capacity_order)) {
+    return Error::invalid_argument("found \"{}\", expected reservation, on-demand and spot in any order, with commas",
+                                   value);
+  }
+  options.capacity_order = std::move(order);
+  return {};
+}
+
 Status set_feature_gates(OperatorOptions& options, const std::string& value) {
   ASSIGN_OR_RETURN(options.feature_gates, FeatureGates::parse(value));
   return {};
@@ -208,6 +218,14 @@ const std::vector<Setting>& settings() {  // NOLINT(readability-function-size): 
        "Seconds after which a placed slice is torn down, and waits again, if kube-scheduler refuses one of its pods "
        "for a reason that concerns its nodes, or the API server refuses to release one; 0: never. Default: 120",
        number(&O::scheduling_timeout_seconds, 0, 86'400)},
+      {"--capacity-order",
+       "Which nodes slices get first, if several node pools are free: reservation, on-demand and spot in any order, "
+       "separated by commas. Default: reservation,on-demand,spot",
+       set_capacity_order},
+      {"--start-timeout",
+       "The same if a pod of a placed slice has no node after so many seconds, whatever it waits for: CPU, a volume, a "
+       "resource claim; 0: never. Default: 900",
+       number(&O::start_timeout_seconds, 0, 7 * 86'400)},
       {"--reservation-timeout",
        "Slices that start together and wait for more nodes reserve the free ones for so many seconds; then younger "
        "slices may use these for as long, and so on in turns; 0: none are reserved. Default: 1800",

@@ -38,6 +38,8 @@ struct OperatorOptions {
   int scale_up_timeout_seconds = 900;  ///< A scout or request without nodes for this long gives way to others.
   /// A placed slice is torn down if kube-scheduler refuses its domain for this long; 0: never.
   int scheduling_timeout_seconds = 120;
+  int start_timeout_seconds = 900;  ///< The same for a pod that has no node, whatever it waits for.
+  std::vector<std::string> capacity_order = {"reservation", "on-demand", "spot"};  ///< The first is used first.
   int reservation_timeout_seconds = 1800;  ///< How long domains are reserved for a waiting gang; 0: never.
   int reservation_percent = 50;            ///< Percentage of all nodes: maximum reserved, not counting the first gang.
   int max_preemptions_per_hour = 0;        ///< Slices preempted for slices of higher priority.

@@ -44,6 +44,11 @@ class Assigner {
         inventory_.release(kept->domain.first, kept->domain.second, kept->user);
       }
     }
+    excluded_.clear();
+    exclude_repaired(gang);
+    for (const Slice* slice : gang.slices) {
+      add_excluded(*slice, request_.rejected, request_.now, excluded_, out_.changes_at);
+    }
     if (place(gang)) return;
     for (const Slice* slice : gang.slices) {
       if (const KeptDomain* const kept = kept_domain(*slice)) reserve(*kept);
@@ -57,6 +62,16 @@ class Assigner {
 
  private:
   void reserve(const KeptDomain& kept) { inventory_.reserve(kept.domain.first, kept.domain.second, kept.user); }
+
+  void exclude_repaired(const Gang& gang) {
+    for (const auto& [domain, until] : request_.repaired) {
+      const auto has_key = [&](const Slice* slice) { return slice->topology_key == domain.first; };
+      if (std::ranges::none_of(gang.slices, has_key)) continue;
+      set_earlier(out_.changes_at, until);
+      excluded_.emplace(domain.second, fmt::format("{} was repaired a moment ago, and is used from {} on",
+                                                   domain.second, format_rfc3339(until)));
+    }
+  }
 
   /// Gangs come in the order of their priority.
   void reserve_kept_domains(std::int32_t priority) {
@@ -103,7 +118,8 @@ class Assigner {
     }
     if (found.size() == gang.slices.size()) {
       for (Found& each : found) {
-        out_.placements.push_back({each.slice, std::move(each.domain), std::move(each.nodes)});
+        std::string concern = each.candidates == nullptr ? std::string() : each.candidates->concern(each.domain);
+        out_.placements.push_back({each.slice, std::move(each.domain), std::move(each.nodes), std::move(concern)});
       }
       return true;
     }
@@ -134,8 +150,8 @@ class Assigner {
       return std::nullopt;
     }
     Found found{&slice, candidates->requirements().topology_key, take_kept(slice, *candidates), {}, candidates};
-    if (found.domain.empty()) found.domain = candidates->take_free(scout_domain(slice));
-    if (found.domain.empty()) found.domain = reservations_.take_backfill(gang, *candidates);
+    if (found.domain.empty()) found.domain = candidates->take_free(excluded_, scout_domain(slice));
+    if (found.domain.empty()) found.domain = reservations_.take_backfill(gang, *candidates, excluded_);
     if (found.domain.empty()) return found;
     found.nodes = inventory_.nodes_by_host(candidates->requirements(), found.domain);
     inventory_.occupy(found.topology_key, found.domain, display_name(slice));
@@ -147,6 +163,7 @@ class Assigner {
     const KeptDomain* const kept = kept_domain(slice);
     if (kept == nullptr || kept->domain.first != candidates.requirements().topology_key) return {};
     const std::string& domain = kept->domain.second;
+    if (excluded_.contains(domain)) return {};
     if (inventory_.check(candidates.requirements(), domain).obstacle != Obstacle::kNone) return {};
     candidates.remove(domain);
     return domain;
@@ -193,15 +210,15 @@ class Assigner {
     reasons.reserve(gang.slices.size());
     for (const Slice* slice : gang.slices) {
       reasons.push_back(detailed
-                            ? by_slice_.at(slice)->explain(gang.slices.size(), viewer_of(gang))
+                            ? by_slice_.at(slice)->explain(gang.slices.size(), viewer_of(gang), excluded_)
                             : fmt::format("at least {} slices are older or have higher priority", kMaxDetailedGangs));
     }
     std::map<Candidates*, std::size_t> free;
     for (const Slice* slice : gang.slices) free.try_emplace(by_slice_.at(slice), 0);
-    for (auto& [candidates, count] : free) count = candidates->count_free();
+    for (auto& [candidates, count] : free) count = candidates->count_free(excluded_);
     const Claim claim = preempt(gang, free, detailed);
     const std::string text =
-        claim.text + (claim.domains.empty() ? reservations_.reserve_for(gang) : reserve_claim(gang, claim));
+        claim.text + (claim.domains.empty() ? reservations_.reserve_for(gang, excluded_) : reserve_claim(gang, claim));
     // Free domains go first to slices without a pending scale-up.
     std::vector<const Slice*> in_need = gang.slices;
     std::ranges::stable_partition(in_need, [&](const Slice* each) { return !request_.asks_for_nodes(each->key); });
@@ -287,7 +304,7 @@ class Assigner {
     for (const Slice* slice : gang.slices) {
       if (more == 0) break;
       Candidates& candidates = *by_slice_.at(slice);
-      const std::string domain = candidates.take_free();
+      const std::string domain = candidates.take_free(excluded_);
       if (domain.empty()) continue;
       inventory_.reserve(candidates.requirements().topology_key, domain, user);
       --more;
@@ -317,7 +334,9 @@ class Assigner {
     std::size_t& count = by_namespace_[namespace_name];
     if (count == kMaxRequirementsOfNamespace) return nullptr;
     ++count;
-    return &candidates_.emplace_back(inventory_, std::move(requirements), request_.domain_failures, scout_nodes_);
+    return &candidates_.emplace_back(
+        inventory_, std::move(requirements),
+        Candidates::Preferences{request_.domain_failures, scout_nodes_, request_.capacity_order});
   }
 
   void wait(const Gang& gang, const std::string& reason) {
@@ -332,6 +351,7 @@ class Assigner {
   std::list<Candidates> candidates_;
   CandidatesBySlice by_slice_;
   std::map<std::string, std::size_t> by_namespace_;  ///< Number of `candidates_` made for the namespace.
+  ExcludedDomains excluded_;                         ///< For any slice of the gang that is being placed.
   std::size_t detailed_gangs_ = 0;
   std::size_t reserved_kept_ = 0;  ///< How many of request_.kept are reserved.
   std::map<ObjectKey, const KeptDomain*> kept_by_slice_;

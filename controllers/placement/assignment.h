@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "controllers/placement/domains/candidates.h"
 #include "controllers/placement/domains/inventory.h"
 #include "controllers/placement/gang.h"
 #include "controllers/placement/preemption.h"
@@ -18,6 +19,7 @@ struct Placement {
   const Slice* slice = nullptr;
   std::string domain;
   std::vector<std::string> nodes;  ///< Node of each host, by host index; empty: any node of the domain.
+  std::string concern = {};        ///< Candidates::concern() of the domain.
 };
 
 struct WaitingSlice {
@@ -68,10 +70,14 @@ struct KeptDomain {
 
 /// The slices that wait for nodes of one accelerator, and what else decides the order.
 struct PlacementRequest {
-  std::vector<const Slice*> ready;                    ///< All pods exist and wait for nodes only.
-  const PlacedSlices* placed = nullptr;               ///< Never null in assign().
-  DomainFailures domain_failures = {};                ///< A free domain with fewer failures is preferred.
-  std::vector<KeptDomain> kept = {};                  ///< Those of the highest priority are first.
+  std::vector<const Slice*> ready;       ///< All pods exist and wait for nodes only.
+  const PlacedSlices* placed = nullptr;  ///< Never null in assign().
+  DomainFailures domain_failures = {};   ///< A free domain with fewer failures is preferred.
+  /// Domains whose nodes were repaired a moment ago: from when on they are used.
+  std::map<DomainName, Timestamp> repaired = {};
+  std::vector<KeptDomain> kept = {};  ///< Those of the highest priority are first.
+  CapacityOrder capacity_order = kDefaultCapacityOrder;
+  const RejectedSlices* rejected = nullptr;           ///< May be null.
   const plan::FailedWrites* failed_writes = nullptr;  ///< May be null.
   /// Waiting reasons name objects of other namespaces.
   bool show_other_namespaces = false;

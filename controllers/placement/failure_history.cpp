@@ -27,6 +27,15 @@ DomainFailures FailureHistory::recent(Timestamp now) const {
   return counts;
 }
 
+std::set<DomainName> FailureHistory::unstable(Timestamp now) const {
+  std::set<DomainName> out;
+  const MutexLock lock(mutex_);
+  for (const auto& [domain, times] : times_) {
+    if (now < times.back() + kUnstable) out.insert(domain);
+  }
+  return out;
+}
+
 DomainName failed_domain(const runtime::NodeStore& nodes, const PodPtr& before, const PodPtr& after) {
   if (before == nullptr || before->finished() || before->annotation(tpu::kSliceMembers).empty()) return {};
   const std::string& key = before->annotation(tpu::kTopologyKey);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <vector>
 
 #include "api/base/mutex.h"
@@ -18,6 +19,8 @@ class FailureHistory {
   static constexpr Duration kWindow = std::chrono::minutes(30);
   /// Failures of one domain within this time count once.
   static constexpr Duration kSameFailure = std::chrono::seconds(30);
+  /// While the hosts of a domain are repaired one by one, all of them may be Ready for a moment.
+  static constexpr Duration kUnstable = std::chrono::minutes(15);
   static constexpr std::size_t kMaxFailuresPerDomain = 8;
   /// Beyond it, the domain with the oldest failure is dropped.
   static constexpr std::size_t kMaxDomains = 10'000;
@@ -25,6 +28,8 @@ class FailureHistory {
   void record(const DomainName& domain, Timestamp now) TPUSLICE_EXCLUDES(mutex_);
   /// Domains with at least two failures; one may be chance.
   [[nodiscard]] DomainFailures recent(Timestamp now) const TPUSLICE_EXCLUDES(mutex_);
+  /// Domains with a failure within kUnstable.
+  [[nodiscard]] std::set<DomainName> unstable(Timestamp now) const TPUSLICE_EXCLUDES(mutex_);
 
  private:
   mutable Mutex mutex_;

@@ -17,32 +17,39 @@ constexpr Duration kPlacementPace = std::chrono::milliseconds(50);
 /// Placement takes at most a tenth of a core for each accelerator, however many pods and nodes it has.
 constexpr int kPlacementPaceByPlan = 9;
 
+struct LossHistories {
+  std::shared_ptr<FailureHistory> failures = std::make_shared<FailureHistory>();
+  std::shared_ptr<PlaceHistory> places = std::make_shared<PlaceHistory>();
+  std::shared_ptr<RejectionHistory> rejections = std::make_shared<RejectionHistory>();
+};
+
 /// Listeners come before the controllers, so that a plan after a change sees what it has lost.
-void record_losses(const slice::SliceStores& stores, const std::shared_ptr<FailureHistory>& failures,
-                   const std::shared_ptr<PlaceHistory>& places, const Clock& clock) {
+LossHistories record_losses(const slice::SliceStores& stores, const Clock& clock) {
+  LossHistories losses;
   for (runtime::PodStore* store : stores.pods) {
-    store->add_listener([failures, places, &nodes = stores.nodes, &clock](const PodPtr& before, const PodPtr& after) {
-      failures->record(failed_domain(nodes, before, after), clock.wall());
+    store->add_listener([losses, &nodes = stores.nodes, &clock](const PodPtr& before, const PodPtr& after) {
+      losses.failures->record(failed_domain(nodes, before, after), clock.wall());
+      losses.rejections->record(before, after, clock.wall());
       const NodePtr node =
           before == nullptr || before->node_name.empty() ? nullptr : nodes.get({"", before->node_name});
-      places->record(before, after, node, clock.wall());
+      losses.places->record(before, after, node, clock.wall());
     });
   }
-  stores.nodes.add_listener([failures, indexes = stores.indexes, &clock](const NodePtr& before, const NodePtr& after) {
-    if (before == nullptr) return;
-    for (const DomainName& domain : failed_domains(indexes.pods_by_node.lookup(before->key.name), before, after)) {
-      failures->record(domain, clock.wall());
-    }
-  });
+  stores.nodes.add_listener(
+      [failures = losses.failures, indexes = stores.indexes, &clock](const NodePtr& before, const NodePtr& after) {
+        if (before == nullptr) return;
+        for (const DomainName& domain : failed_domains(indexes.pods_by_node.lookup(before->key.name), before, after)) {
+          failures->record(domain, clock.wall());
+        }
+      });
+  return losses;
 }
 
 }  // namespace
 
 void add_placement(runtime::Manager& manager, const slice::SliceStores& stores, const PlacementOptions& options,
                    int workers) {
-  const auto failures = std::make_shared<FailureHistory>();
-  const auto places = std::make_shared<PlaceHistory>();
-  record_losses(stores, failures, places, manager.clock());
+  const LossHistories losses = record_losses(stores, manager.clock());
   AutoscalerStores autoscaler;
   autoscaler.status = &manager.optional_store<MetadataView>(
       kConfigMaps, {.namespace_name = std::string(kAutoscalerNamespace),
@@ -63,7 +70,8 @@ void add_placement(runtime::Manager& manager, const slice::SliceStores& stores, 
                       .field_selector = fmt::format("metadata.name={}", kPreemptionsConfigMap)});
   }
   runtime::NodeStore& nodes = stores.nodes;
-  const PlacementHistories histories{failures, places, stores.removed_hosts, stores.write_backoff};
+  const PlacementHistories histories{losses.failures, losses.places, losses.rejections, stores.removed_hosts,
+                                     stores.write_backoff};
   runtime::Controller& placement =
       manager.add(std::make_unique<PlacementReconciler>(stores.pods, nodes, stores.indexes, stores.workloads, histories,
                                                         autoscaler, options, preemptions),

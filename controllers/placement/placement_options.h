@@ -16,8 +16,11 @@ struct PlacementOptions {
   std::size_t max_preemptions_per_hour = 0;
   /// Topology keys that slices may have; empty: any. Slices with others wait, and occupy only the nodes of their pods.
   std::set<std::string, std::less<>> topology_keys = {};
+  CapacityOrder capacity_order = kDefaultCapacityOrder;
   /// Waiting reasons name workloads of other namespaces.
   bool show_other_namespaces = false;
+  /// A domain in which a slice was lost is used again when all its nodes have been Ready for this long.
+  Duration stable_time = std::chrono::seconds(30);
   /// The domain of a slice that lost pods is kept for it for this long.
   Duration keep_domain = std::chrono::minutes(5);
   /// The same while none of its new pods exist: its workload may have given the slice up.

@@ -147,10 +147,30 @@ void add_pods_without_tpus(const AcceleratorCache& cache, const PlacementRequest
   }
 }
 
+/// When the last node of the domain became Ready.
+std::optional<Timestamp> ready_since(const std::vector<const NodeUse*>& nodes) {
+  std::optional<Timestamp> since;
+  for (const NodeUse* use : nodes) {
+    if (use->node->ready && use->node->ready_changed)
+      since = std::max(since.value_or(Timestamp()), *use->node->ready_changed);
+  }
+  return since;
+}
+
+void find_repaired(const PlacementObserved& seen, const PlacementOptions& options, Inventory& inventory,
+                   PlacementRequest& request) {
+  for (const DomainName& domain : seen.unstable) {
+    const auto since = ready_since(inventory.uses(domain.first, domain.second));
+    if (since && seen.now < *since + options.stable_time)
+      request.repaired.emplace(domain, *since + options.stable_time);
+  }
+}
+
 /// Decides which slices get nodes, and what is done for the others.
-void decide(const PlacementObserved& seen, AcceleratorCache& cache, const PlacementRequest& request,
+void decide(const PlacementObserved& seen, AcceleratorCache& cache, PlacementRequest& request,
             const PlacementOptions& options, PlacementDecisions& out) {
   Inventory inventory(cache, seen.now);
+  find_repaired(seen, options, inventory, request);
   add_pods_without_tpus(cache, request, inventory);
   Assignment assignment = assign(request, inventory);
   out.scouts = plan_scouts(assignment.waiting, seen.scouts, inventory, seen.has_autoscaler, seen.now, options.scale_up);
@@ -189,6 +209,7 @@ plan::Plan plan_placement(const PlacementObserved& seen, AcceleratorCache& cache
   Classified classified = classify(cache, seen.now, options);
   PlacementRequest& request = classified.request;
   request.domain_failures = seen.domain_failures;
+  request.capacity_order = options.capacity_order;
   request.show_other_namespaces = options.show_other_namespaces;
   request.now = seen.now;
   request.reservation = options.reservation;
@@ -197,10 +218,17 @@ plan::Plan plan_placement(const PlacementObserved& seen, AcceleratorCache& cache
   keep_domains(seen, cache, options, classified);
   PlacementDecisions decisions;
   decisions.failed_writes = request.failed_writes;
-  for (RefusedSlice& refused : take_refused(request.ready, request.failed_writes, seen.now)) {
-    set_earlier(classified.changes_at, refused.until);
-    decisions.refused.push_back({refused.slice, std::move(refused.reason)});
-  }
+  request.rejected = seen.rejected.get();
+  const auto leave_out = [&](std::vector<WaitingSlice>& out, const auto& hold_of) {
+    for (HeldSlice& held : take_held(request.ready, hold_of)) {
+      set_earlier(classified.changes_at, held.hold.until);
+      out.push_back({held.slice, std::move(held.hold.reason)});
+    }
+  };
+  leave_out(decisions.refused,
+            [&](const Slice& slice) { return hold_of_refused(slice, request.failed_writes, seen.now); });
+  leave_out(decisions.rejected,
+            [&](const Slice& slice) { return hold_of_rejected(slice, request.rejected, seen.now); });
   if (set_preemption_budget(seen, cache.accelerator(), options, classified)) {
     decisions.preemption_record = create_preemption_records(preemptions_key(options));
   }

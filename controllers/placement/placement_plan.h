@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <set>
 #include <vector>
 
 #include "controllers/placement/accelerator_cache.h"
@@ -18,8 +19,10 @@ namespace tpuslice::placement {
 struct PlacementObserved {
   std::vector<PodPtr> scouts = {};  ///< Scouts of the accelerator.
   DomainFailures domain_failures = {};
-  FormerPlaces places = {};     ///< Those that were left within PlacementOptions::keep_domain.
-  bool has_autoscaler = false;  ///< autoscaler_status.h
+  std::set<DomainName> unstable = {};                   ///< Domains in which a slice was lost minutes ago.
+  std::shared_ptr<const RejectedSlices> rejected = {};  ///< Null: none.
+  FormerPlaces places = {};                             ///< Those that were left within PlacementOptions::keep_domain.
+  bool has_autoscaler = false;                          ///< autoscaler_status.h
   ProvisioningState provisioning = {};
   PreemptionState preemptions = {};
   Timestamp now = {};

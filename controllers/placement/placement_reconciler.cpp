@@ -59,6 +59,8 @@ Result<plan::Plan> PlacementReconciler::plan(const plan::ReconcileInput& input) 
   }
   seen.scouts = scouts(accelerator);
   seen.domain_failures = histories_.failures->recent(input.now);
+  seen.unstable = histories_.failures->unstable(input.now);
+  seen.rejected = histories_.rejections->rejected();
   const std::shared_ptr<const FormerPlaces> places = histories_.places->places();
   seen.places = recent_places(*places, input.now);
   if (preemptions_ != nullptr && preemptions_->synced()) {

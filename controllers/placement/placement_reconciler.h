@@ -11,6 +11,7 @@
 #include "controllers/placement/failure_history.h"
 #include "controllers/placement/place_history.h"
 #include "controllers/placement/placement_options.h"
+#include "controllers/placement/rejection_history.h"
 #include "controllers/placement/scale_up/autoscaler_status.h"
 #include "controllers/placement/scale_up/provisioning_request.h"
 #include "controllers/plan/reconciler.h"
@@ -30,6 +31,7 @@ inline constexpr ResourceType kAccelerators{"tpuslice.dev", "v1", "Accelerator",
 struct PlacementHistories {
   std::shared_ptr<const FailureHistory> failures = std::make_shared<FailureHistory>();
   std::shared_ptr<const PlaceHistory> places = std::make_shared<PlaceHistory>();
+  std::shared_ptr<const RejectionHistory> rejections = std::make_shared<RejectionHistory>();
   std::shared_ptr<const slice::RemovedHostHistory> removed_hosts = std::make_shared<slice::RemovedHostHistory>();
   std::shared_ptr<const runtime::WriteBackoff> writes = std::make_shared<runtime::WriteBackoff>();
 };

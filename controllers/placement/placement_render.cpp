@@ -69,11 +69,12 @@ class PlanBuilder {
     const Duration waited = now_ - slice.last_created();
     const std::string what = fmt::format("slice {} of {} hosts is {}", short_name(slice), slice.size, how);
     notes_.push_back(what);
+    const std::string concern = placement.concern.empty() ? "" : fmt::format("; its domain {}", placement.concern);
     plan::ActionEvents events;
     events.on_success.push_back(
         of_workload(slice, {EventType::kNormal, "SlicePlaced", "PlaceSlice",
-                            fmt::format("{}, {} s after its last pod was created", what,
-                                        std::chrono::duration_cast<std::chrono::seconds>(waited).count())}));
+                            fmt::format("{}, {} s after its last pod was created{}", what,
+                                        std::chrono::duration_cast<std::chrono::seconds>(waited).count(), concern)}));
     events.on_failure.push_back(of_workload(slice, {EventType::kWarning, "FailedPlaceSlice", "PlaceSlice",
                                                     fmt::format("Slice {} cannot be {}", short_name(slice), how)}));
     events.measurements = {plan::increment(kSlicesPlaced, accelerator_),
@@ -242,9 +243,11 @@ plan::Plan render_placement(const AcceleratorCache& cache, Timestamp now, Placem
   builder.add(std::move(decisions.provisioning));
   for (const WaitingSlice& waiting : decisions.incomplete) builder.add(waiting);
   for (const WaitingSlice& waiting : decisions.refused) builder.add(waiting);
+  for (const WaitingSlice& waiting : decisions.rejected) builder.add(waiting);
   builder.set_waiting_count("no free nodes", decisions.without_nodes);
   builder.set_waiting_count("incomplete", decisions.incomplete.size());
   builder.set_waiting_count("cannot be changed", decisions.refused.size());
+  builder.set_waiting_count("rejected", decisions.rejected.size());
   return builder.take(decisions.changes_at);
 }
 

@@ -21,6 +21,7 @@ struct PlacementDecisions {
   std::vector<WaitingSlice> waiting;     ///< For nodes, and long enough for a waiting reason.
   std::vector<WaitingSlice> incomplete;  ///< Slices that wait for pods.
   std::vector<WaitingSlice> refused;     ///< All whose pods cannot be changed.
+  std::vector<WaitingSlice> rejected;    ///< Slices that back off, as kube-scheduler rejected their placements.
   std::size_t without_nodes = 0;         ///< All that wait for nodes.
   ScaleUpPlan scouts;
   ScaleUpPlan provisioning;                           ///< Plan of provisioning requests.

@@ -21,7 +21,7 @@ bool Reservations::fits_empty_cluster(const Gang& gang) const {
       needed, [&](const auto& entry) { return entry.second <= entry.first->usable() + asked[entry.first]; });
 }
 
-std::string Reservations::reserve_for(const Gang& gang) {
+std::string Reservations::reserve_for(const Gang& gang, const ExcludedDomains& excluded) {
   const Duration timeout = request_.reservation.timeout;
   if (timeout <= Duration::zero() || !fits_empty_cluster(gang)) return {};
   const std::int64_t window = std::max<std::int64_t>((request_.now - gang.queued_since()) / timeout, 0);
@@ -31,7 +31,7 @@ std::string Reservations::reserve_for(const Gang& gang) {
   std::vector<CandidateDomain> awaited;
   for (const Slice* slice : gang.slices) {
     Candidates& candidates = *by_slice_.at(slice);
-    if (std::string domain = candidates.take_free(); !domain.empty()) {
+    if (std::string domain = candidates.take_free(excluded); !domain.empty()) {
       free.emplace_back(&candidates, std::move(domain));
       continue;
     }
@@ -95,13 +95,13 @@ std::optional<Timestamp> Reservations::last_end(const std::vector<CandidateDomai
   return std::min(*last, window_end);
 }
 
-std::string Reservations::take_backfill(const Gang& gang, Candidates& candidates) {
+std::string Reservations::take_backfill(const Gang& gang, Candidates& candidates, const ExcludedDomains& excluded) {
   if (backfill_.empty() || gang.slices.size() > 1) return {};
   const std::optional<Timestamp> end = gang.ends_by(request_.now);
   if (!end) return {};
   const std::string& key = candidates.requirements().topology_key;
   for (const DomainName& domain : backfill_) {
-    if (domain.first != key) continue;
+    if (domain.first != key || excluded.contains(domain.second)) continue;
     const bool ends_before = std::ranges::all_of(inventory_.uses(key, domain.second), [&](const NodeUse* use) {
       return use->is_free() || (use->reserved && use->backfill_until && *end <= *use->backfill_until);
     });

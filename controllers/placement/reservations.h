@@ -27,9 +27,9 @@ class Reservations {
       : request_(request), inventory_(inventory), by_slice_(by_slice) {}
 
   /// Reserves domains for the gang, whose slices have candidates. Returns what its waiting reason says about that.
-  std::string reserve_for(const Gang& gang);
+  std::string reserve_for(const Gang& gang, const ExcludedDomains& excluded);
   /// A reserved domain that is not needed before the gang ends, which is then free; empty if there is none.
-  std::string take_backfill(const Gang& gang, Candidates& candidates);
+  std::string take_backfill(const Gang& gang, Candidates& candidates, const ExcludedDomains& excluded);
   /// When the reservations may change without a watch event.
   [[nodiscard]] std::optional<Timestamp> changes_at() const { return changes_at_; }
 

@@ -43,11 +43,12 @@ using slice::DomainName;
 // Writes to pods.
 using slice::cannot_be_deleted;
 using slice::delete_pod;
+using slice::HeldSlice;
+using slice::hold_of_refused;
 using slice::refused_release;
-using slice::RefusedSlice;
 using slice::release_pod;
 using slice::set_disruption_target;
 using slice::set_waiting_reason;
-using slice::take_refused;
+using slice::take_held;
 
 }  // namespace tpuslice::placement

@@ -44,30 +44,36 @@ std::string explain_refusal(const plan::FailedWrite& release) {
                      std::chrono::ceil<std::chrono::minutes>(plan::FailedWrites::kMaxBackoff).count());
 }
 
-std::vector<RefusedSlice> take_refused(std::vector<const Slice*>& ready, const plan::FailedWrites* failed,
-                                       Timestamp now) {
-  std::vector<RefusedSlice> refused;
-  if (failed == nullptr || failed->empty()) return refused;
-  // By namespace and gang, or by namespace and name: the slice that holds the others back.
-  std::map<std::pair<std::string, std::string>, RefusedSlice> gangs;
+std::optional<Hold> hold_of_refused(const Slice& slice, const plan::FailedWrites* failed, Timestamp now) {
+  const plan::FailedWrite* const release = refused_release(slice, failed);
+  if (release == nullptr || !release->is_held({}, now)) return std::nullopt;
+  return Hold{explain_refusal(*release), release->retry_at};
+}
+
+std::vector<HeldSlice> take_held(std::vector<const Slice*>& ready,
+                                 const std::function<std::optional<Hold>(const Slice&)>& hold_of) {
+  std::vector<HeldSlice> held;
+  // By namespace and gang: the slice that holds the others back.
+  std::map<std::pair<std::string, std::string>, HeldSlice> gangs;
   std::erase_if(ready, [&](const Slice* slice) {
-    const plan::FailedWrite* const release = refused_release(*slice, failed);
-    if (release == nullptr || !release->is_held({}, now)) return false;
-    refused.push_back({slice, explain_refusal(*release), release->retry_at});
-    if (!slice->gang.empty()) gangs.try_emplace({slice->key.namespace_name, slice->gang}, refused.back());
+    std::optional<Hold> hold = hold_of(*slice);
+    if (!hold) return false;
+    held.push_back({slice, *std::move(hold)});
+    if (!slice->gang.empty()) gangs.try_emplace({slice->key.namespace_name, slice->gang}, held.back());
     return true;
   });
-  if (gangs.empty()) return refused;
+  if (gangs.empty()) return held;
   std::erase_if(ready, [&](const Slice* slice) {
     const auto gang = slice->gang.empty() ? gangs.end() : gangs.find({slice->key.namespace_name, slice->gang});
     if (gang == gangs.end()) return false;
-    refused.push_back({slice,
-                       fmt::format("slice {}, which starts together with it, cannot start: {}",
-                                   short_name(*gang->second.slice), gang->second.reason),
-                       gang->second.until});
+    const HeldSlice& first = gang->second;
+    held.push_back({slice,
+                    {fmt::format("slice {}, which starts together with it, cannot start: {}", short_name(*first.slice),
+                                 first.hold.reason),
+                     first.hold.until}});
     return true;
   });
-  return refused;
+  return held;
 }
 
 }  // namespace tpuslice::slice

@@ -1,6 +1,7 @@
 // What follows from writes to pods of slices that failed (controllers/plan/failed_writes.h). Pure.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -20,15 +21,19 @@ namespace tpuslice::slice {
 /// Text for a waiting reason: "its pods cannot be changed: <error>; <what to do>".
 [[nodiscard]] std::string explain_refusal(const plan::FailedWrite& release);
 
-/// A slice that is left out of placement until `until`, for the reason.
-struct RefusedSlice {
-  const Slice* slice = nullptr;
+/// Why a slice is left out of placement, and until when.
+struct Hold {
   std::string reason;
   Timestamp until = {};
 };
-/// Takes from `ready` the slices whose pods could not be released and that are not tried again yet, and all slices that
-/// start together with them.
-[[nodiscard]] std::vector<RefusedSlice> take_refused(std::vector<const Slice*>& ready, const plan::FailedWrites* failed,
-                                                     Timestamp now);
+struct HeldSlice {
+  const Slice* slice = nullptr;
+  Hold hold;
+};
+/// Takes from `ready` the slices that `hold_of` holds, and all slices that start together with them.
+[[nodiscard]] std::vector<HeldSlice> take_held(std::vector<const Slice*>& ready,
+                                               const std::function<std::optional<Hold>(const Slice&)>& hold_of);
+/// Holds a slice whose pods could not be released and that is not tried again yet. `failed` may be null.
+[[nodiscard]] std::optional<Hold> hold_of_refused(const Slice& slice, const plan::FailedWrites* failed, Timestamp now);
 
 }  // namespace tpuslice::slice

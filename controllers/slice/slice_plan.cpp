@@ -81,7 +81,9 @@ class SlicePlanner {
   [[nodiscard]] std::optional<Timestamp> lost_at(const PodView& pod) {
     const auto node = seen_.nodes.find(pod.node_name);
     if (node == seen_.nodes.end() || node->second->ready) return std::nullopt;
-    const Timestamp changed = node->second->ready_changed.value_or(Timestamp{});
+    const auto seen = seen_.not_ready_since.find(pod.node_name);
+    const Timestamp changed =
+        seen != seen_.not_ready_since.end() ? seen->second : node->second->ready_changed.value_or(Timestamp{});
     return std::max(changed, seen_.nodes_healthy_since) + options_.node_timeout;
   }
 
@@ -104,37 +106,51 @@ class SlicePlanner {
     return std::nullopt;
   }
 
-  /// Ignores pods that kube-scheduler has not tried yet, and those that wait for something other than nodes of the
-  /// domain (unschedulable.h). A pod that our stores do not hold may use the domain.
+  /// Pods that wait for something other than nodes of the domain (unschedulable.h) have more time, and those that
+  /// kube-scheduler has not tried yet have any: it may not run. A pod that our stores do not hold may use the domain.
   std::optional<SliceFailure> find_unscheduled_pod() {
-    if (options_.scheduling_timeout <= Duration::zero()) return std::nullopt;
     std::size_t without_node = 0;
     PodPtr unschedulable;
+    PodPtr waiting;
     for (const PodPtr& pod : slice_.started()) {
       if (pod->annotation(tpu::kPlacedIn).empty() || !pod->node_name.empty()) continue;
       ++without_node;
       if (!pod->unschedulable.empty() && !read_unschedulable(*pod).temporary) unschedulable = pod;
+      const bool says_nothing =
+          pod->unschedulable.empty() && pod->scheduling_error.empty() && pod->scheduling->claim_templates.empty();
+      if (!says_nothing && (waiting == nullptr || waiting->unschedulable.empty())) waiting = pod;
     }
-    if (unschedulable == nullptr) return std::nullopt;
-    const Timestamp due = placed_at(slice_) + options_.scheduling_timeout;
-    if (seen_.now < due) {
-      requeue_at(due);
-      return std::nullopt;
+    if (waiting == nullptr) return std::nullopt;
+    const auto failure = [&](const PodView& pod, const std::string& why) {
+      return SliceFailure{Cause::kNotScheduled,
+                          fmt::format("{} of {} pods are not scheduled in {}: {}: {}", without_node, slice_.size,
+                                      pod.annotation(tpu::kPlacedIn), pod.key.name, why)};
+    };
+    const Timestamp placed = placed_at(slice_);
+    if (unschedulable != nullptr && is_due(placed, options_.scheduling_timeout)) {
+      return failure(*unschedulable, unschedulable->unschedulable);
     }
-    return SliceFailure{Cause::kNotScheduled, fmt::format("{} of {} pods are not scheduled in {}: {}: {}", without_node,
-                                                          slice_.size, unschedulable->annotation(tpu::kPlacedIn),
-                                                          unschedulable->key.name, unschedulable->unschedulable)};
+    if (!is_due(placed, options_.start_timeout)) return std::nullopt;
+    const std::string& why = waiting->unschedulable;
+    return failure(*waiting, why.empty() ? explain_silence(*waiting, placed) : why);
+  }
+
+  /// Whether `timeout`, which is none if it is zero, has passed since; asks for a plan when it will have.
+  bool is_due(Timestamp since, Duration timeout) {
+    if (timeout <= Duration::zero()) return false;
+    if (seen_.now >= since + timeout) return true;
+    requeue_at(since + timeout);
+    return false;
   }
 
   /// A gated pod whose release keeps failing. The others would hold the domain in vain.
   std::optional<SliceFailure> find_refused_pod() {
-    if (options_.scheduling_timeout <= Duration::zero()) return std::nullopt;
     for (const PodPtr& pod : slice_.live()) {
       const plan::FailedWrite* const release = is_gated(*pod) ? refused_release(*pod, failed_writes()) : nullptr;
       if (release == nullptr) continue;
-      const Timestamp due = std::max(release->since, placed_at(slice_)) + options_.scheduling_timeout;
-      if (seen_.now >= due) return SliceFailure{Cause::kNotReleased, refusal_of(*pod, *release)};
-      requeue_at(due);
+      if (is_due(std::max(release->since, placed_at(slice_)), options_.scheduling_timeout)) {
+        return SliceFailure{Cause::kNotReleased, refusal_of(*pod, *release)};
+      }
     }
     return std::nullopt;
   }
@@ -207,8 +223,8 @@ class SlicePlanner {
     return first_reason(placed + options_.waiting_reason_delay, [&](const PodView& pod) {
       if (!refusal.empty()) return refusal;
       const std::string why = missing_node(pod, placed);
-      if (why.empty()) return std::string();
       const std::string& domain = pod.annotation(tpu::kPlacedIn);
+      if (why.empty()) return domain.empty() ? std::string() : missing_hosts_of_placed(domain);
       std::string reason =
           fmt::format("pod {} has no node{} yet: {}", pod.key.name, domain.empty() ? "" : " in " + domain, why);
       const auto chosen = pod.scheduling->node_selector.find(tpu::kHostnameLabel);
@@ -218,6 +234,16 @@ class SlicePlanner {
       }
       return reason;
     });
+  }
+
+  /// For a slice that was placed before all its hosts existed: which of them its controller has not created.
+  std::string missing_hosts_of_placed(const std::string& domain) {
+    const std::string missing = missing_hosts(slice_);
+    if (missing.empty()) return {};
+    const Timestamp due = slice_.last_created() + options_.missing_hosts_delay;
+    if (seen_.now >= due) return fmt::format("{}; they can start in {} only, which is kept for them", missing, domain);
+    requeue_at(due);
+    return {};
   }
 
   /// What the first waiting pod of a slice without gates waits for. If some pods are gated, the placement plan writes a

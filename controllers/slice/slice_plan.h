@@ -17,6 +17,8 @@ struct SliceObserved {
   std::vector<PodPtr> pods;              ///< All with that label.
   std::map<std::string, NodePtr> nodes;  ///< Nodes of those pods, by name; deleted nodes are absent.
   Timestamp now;
+  /// When this process saw nodes cease to be Ready (NodeHealth::not_ready_since), by name.
+  std::map<std::string, Timestamp> not_ready_since = {};
   /// Before it, nodes may have been not Ready because of a control-plane outage (node_health.h).
   Timestamp nodes_healthy_since = {};
   RemovedHosts removed_hosts = {};
@@ -29,10 +31,10 @@ struct SliceObserved {
 ///   to the domain of host 0. A pod that kube-scheduler cannot place yet, or leaves without a node and without saying
 ///   why, gets a waiting reason.
 /// - Slice that lost a pod, has a pod on a lost node, or has a pod that kube-scheduler cannot place in the domain or
-///   whose release keeps failing for Options::scheduling_timeout: all started hosts are deleted. The slice's controller
-///   recreates them under its own policy and budget, and they wait for nodes like those of a new slice. Gated hosts are
-///   kept, so a slice is torn down once.
-///   If a host was lost or failed, they get tpu::teardown_grace().
+///   whose release keeps failing for Options::scheduling_timeout, or a pod without a node for Options::start_timeout:
+///   all started hosts are deleted. The slice's controller recreates them under its own policy and budget, and they
+///   wait for nodes like those of a new slice. Gated hosts are kept, so a slice is torn down once. If a host was lost
+///   or failed, they get tpu::teardown_grace().
 /// - Slice that lost a pod because its workload ends: nothing, since that deletes the others, too.
 /// - Slice that is being preempted by one of higher priority: the rest of it is deleted, without an event of its own.
 /// - Companion without hosts: it is released after a time-out.

@@ -26,6 +26,7 @@ Result<plan::Plan> SliceReconciler::plan(const plan::ReconcileInput& input) cons
                      indexes_.pods_by_slice.lookup(input.key.to_string()),
                      {},
                      input.now,
+                     {},
                      node_health_->healthy_since(input.now),
                      histories_.removed_hosts->of(input.key),
                      histories_.writes->failed_writes()};
@@ -44,6 +45,8 @@ Result<plan::Plan> SliceReconciler::plan(const plan::ReconcileInput& input) cons
     // Whether a minimal node is Ready is unknown, so it does not count as lost. Kubernetes evicts the pods of lost
     // nodes.
     if (node == nullptr || node->minimal || accelerator_of(node->labels).empty()) continue;
+    const auto not_ready_since = node->ready ? std::nullopt : node_health_->not_ready_since(pod->node_name);
+    if (not_ready_since) seen.not_ready_since.emplace(pod->node_name, *not_ready_since);
     seen.nodes.emplace(pod->node_name, std::move(node));
   }
   return plan_slice(seen, options_);

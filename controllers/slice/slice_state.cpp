@@ -12,25 +12,6 @@ namespace {
 /// Maximum in a message.
 constexpr std::size_t kMaxHostIndexes = 8;
 
-std::string missing_hosts(const Slice& slice) {
-  if (slice.has_all_hosts()) return {};
-  const auto missing = static_cast<std::size_t>(slice.size) - slice.hosts.size() - slice.removed.size();
-  std::vector<int> listed;
-  auto host = slice.hosts.begin();
-  for (int index = 0; index < slice.size && listed.size() < kMaxHostIndexes; ++index) {
-    if (host != slice.hosts.end() && host_index(**host) == index) {
-      ++host;
-    } else if (!slice.removed.contains(index)) {
-      listed.push_back(index);
-    }
-  }
-  return fmt::format("{} of {} pods exist; host{} {}{} missing", slice.hosts.size(), slice.size,
-                     missing == 1 ? "" : "s", fmt::join(listed, ", "),
-                     missing > listed.size() ? " and others are"
-                     : missing == 1          ? " is"
-                                             : " are");
-}
-
 /// The pod is of the same Job as the live hosts. A suspended Job that is resumed recreates the pods of the other
 /// indexes only.
 bool is_of_same_attempt(const Slice& slice, const PodView& pod) {
@@ -94,6 +75,25 @@ std::string lost_pod(const Slice& slice) {
 }
 
 }  // namespace
+
+std::string missing_hosts(const Slice& slice) {
+  if (slice.has_all_hosts()) return {};
+  const auto missing = static_cast<std::size_t>(slice.size) - slice.hosts.size() - slice.removed.size();
+  std::vector<int> listed;
+  auto host = slice.hosts.begin();
+  for (int index = 0; index < slice.size && listed.size() < kMaxHostIndexes; ++index) {
+    if (host != slice.hosts.end() && host_index(**host) == index) {
+      ++host;
+    } else if (!slice.removed.contains(index)) {
+      listed.push_back(index);
+    }
+  }
+  return fmt::format("{} of {} pods exist; host{} {}{} missing", slice.hosts.size(), slice.size,
+                     missing == 1 ? "" : "s", fmt::join(listed, ", "),
+                     missing > listed.size() ? " and others are"
+                     : missing == 1          ? " is"
+                                             : " are");
+}
 
 SliceState state_of(const Slice& slice, Timestamp now) {
   const std::vector<PodPtr> started = slice.started();

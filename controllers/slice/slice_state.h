@@ -33,6 +33,9 @@ struct SliceState {
 /// `now` matters for Start::kHost0IfAlone and kHostByHost only.
 [[nodiscard]] SliceState state_of(const Slice& slice, Timestamp now);
 
+/// "2 of 4 pods exist; hosts 2, 3 are missing"; empty if all exist.
+[[nodiscard]] std::string missing_hosts(const Slice& slice);
+
 /// Host 0 with Start::kHost0IfAlone or kHostByHost, or a companion without hosts, waits this long for further pods.
 inline constexpr Duration kMissingPodsTimeout = std::chrono::seconds(10);
 

@@ -15,22 +15,32 @@ constexpr std::size_t kMaxDomainsInReason = 6;
 
 }  // namespace
 
-std::string Candidates::take_free(std::string_view preferred) {
+std::string Candidates::take_free(const ExcludedDomains& excluded, std::string_view preferred) {
   check_domains();
   const auto own = std::ranges::find(free_, preferred);
   if (own != free_.end()) std::rotate(own, own + 1, free_.end());
-  while (!free_.empty()) {
+  std::string found;
+  std::vector<std::string> passed;
+  while (!free_.empty() && found.empty()) {
     std::string domain = std::move(free_.back());
     free_.pop_back();
-    if (inventory_.occupancy(requirements_->topology_key, domain, {}).obstacle == Obstacle::kNone) return domain;
-    skipped_.push_back(std::move(domain));
+    if (excluded.contains(domain)) {
+      passed.push_back(std::move(domain));
+    } else if (inventory_.occupancy(requirements_->topology_key, domain, {}).obstacle == Obstacle::kNone) {
+      found = std::move(domain);
+    } else {
+      skipped_.push_back(std::move(domain));
+    }
   }
-  return {};
+  for (std::string& domain : std::views::reverse(passed)) put_back(std::move(domain));
+  return found;
 }
 
-std::size_t Candidates::count_free() {
+std::size_t Candidates::count_free(const ExcludedDomains& excluded) {
   std::vector<std::string> taken;
-  for (std::string domain = take_free(); !domain.empty(); domain = take_free()) taken.push_back(std::move(domain));
+  for (std::string domain = take_free(excluded); !domain.empty(); domain = take_free(excluded)) {
+    taken.push_back(std::move(domain));
+  }
   for (std::string& domain : std::views::reverse(taken)) put_back(std::move(domain));
   return taken.size();
 }
@@ -76,7 +86,7 @@ std::size_t Candidates::usable() {
   return usable_;
 }
 
-std::string Candidates::explain(std::size_t needed, std::string_view viewer) {
+std::string Candidates::explain(std::size_t needed, std::string_view viewer, const ExcludedDomains& excluded) {
   if (requirements_->too_many) {
     return fmt::format(
         "its pods have more than {} different node selectors, affinities, tolerations or numbers of chips",
@@ -87,8 +97,14 @@ std::string Candidates::explain(std::size_t needed, std::string_view viewer) {
   std::size_t free = 0;
   for (const Compared& each : compared_) {
     const bool fits = each.fit->obstacle == Obstacle::kNone;
-    if (fits && each.domain->used == 0) ++free;
+    const auto rejected = excluded.find(*each.name);
+    const bool is_free = fits && each.domain->used == 0;
+    if (is_free && rejected == excluded.end()) ++free;
     if (texts.size() == kMaxDomainsInReason) continue;
+    if (is_free && rejected != excluded.end()) {
+      texts.push_back(rejected->second);
+      continue;
+    }
     const Fit fit = fits ? occupancy(*each.name, *each.domain, viewer) : *each.fit;
     texts.push_back(fit.text.empty() ? *each.name + " is free" : fit.text);
   }
@@ -106,7 +122,7 @@ void Candidates::check_domains() {
   if (std::exchange(checked_, true)) return;
   const Domains::ByValue& domains = inventory_.domains(requirements_->topology_key);
   comparison_->forget_old_results(domains.size());
-  std::vector<std::pair<std::pair<bool, int>, const std::string*>> free;
+  std::vector<std::pair<Rank, const std::string*>> free;
   std::vector<std::pair<const std::string*, const Domain*>> occupied;
   for (const auto& [name, domain] : domains) {
     const Fit& fit = comparison_->with(name, domain);
@@ -114,7 +130,7 @@ void Candidates::check_domains() {
     compared_.push_back({&name, &domain, &fit});
     if (fit.obstacle != Obstacle::kNone) continue;
     if (domain.used == 0) {
-      free.emplace_back(rank(name, domain), &name);
+      free.emplace_back(rank(name, domain, fit), &name);
     } else {
       occupied.emplace_back(&name, &domain);
     }
@@ -131,12 +147,27 @@ void Candidates::check_domains() {
   }
 }
 
-std::pair<bool, int> Candidates::rank(const std::string& name, const Domain& domain) const {
-  const auto failures = failures_.empty() ? failures_.end() : failures_.find({requirements_->topology_key, name});
-  const bool has_scout = !scout_nodes_.empty() && std::ranges::any_of(domain.nodes, [&](const NodeUse* use) {
-    return scout_nodes_.contains(use->node->key.name);
+Candidates::Rank Candidates::rank(const std::string& name, const Domain& domain, const Fit& fit) const {
+  const DomainFailures& failures = preferences_.failures;
+  const auto failed = failures.empty() ? failures.end() : failures.find({requirements_->topology_key, name});
+  const std::set<std::string>& scout_nodes = preferences_.scout_nodes;
+  const bool has_scout = !scout_nodes.empty() && std::ranges::any_of(domain.nodes, [&](const NodeUse* use) {
+    return scout_nodes.contains(use->node->key.name);
   });
-  return {has_scout, failures == failures_.end() ? 0 : failures->second};
+  return {has_scout, !concern(fit).empty(), failed == failures.end() ? 0 : failed->second,
+          preferences_.capacities.at(static_cast<std::size_t>(fit.capacity))};
+}
+
+std::string Candidates::concern(const Fit& fit) const {
+  if (!fit.unhealthy.empty()) return "has label " + fit.unhealthy;
+  if (!fit.maintenance || *fit.maintenance > inventory_.now() + std::chrono::hours(24)) return {};
+  return "has maintenance scheduled for " + format_rfc3339(*fit.maintenance);
+}
+
+std::string Candidates::concern(const std::string& domain) {
+  const Domains::ByValue& domains = inventory_.domains(requirements_->topology_key);
+  const auto found = domains.find(domain);
+  return found == domains.end() ? std::string() : concern(comparison_->with(found->first, found->second));
 }
 
 }  // namespace tpuslice::placement

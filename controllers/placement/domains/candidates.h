@@ -1,10 +1,12 @@
 // Candidates: the domains for all slices with equivalent node requirements.
 #pragma once
 
+#include <array>
 #include <memory>
 #include <set>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -12,18 +14,27 @@
 
 namespace tpuslice::placement {
 
-/// The domains are looked at once, when they are first needed. Not thread-safe.
+/// The rank of each Capacity; less is better.
+using CapacityOrder = std::array<int, 3>;
+inline constexpr CapacityOrder kDefaultCapacityOrder = {0, 1, 2};
+
+/// Of domains that are free, the best is taken: one without a scout, whose partition is healthy and that has no
+/// maintenance scheduled within a day; then that with the fewest failures; then by the order of capacities; then by
+/// name. The domains are looked at once, when they are first needed. Not thread-safe.
 class Candidates {
  public:
-  /// All references outlive it. `scout_nodes`: nodes with scout pods (scouts.h), whose domains are used last, since a
-  /// slice waits for them.
-  Candidates(Inventory& inventory, NodeRequirements requirements, const DomainFailures& failures,
-             const std::set<std::string>& scout_nodes)
+  struct Preferences {
+    const DomainFailures& failures;
+    /// Nodes with scout pods (scouts.h), whose domains are used last, since a slice waits for them.
+    const std::set<std::string>& scout_nodes;
+    CapacityOrder capacities = kDefaultCapacityOrder;
+  };
+  /// All that is referred to outlives it.
+  Candidates(Inventory& inventory, NodeRequirements requirements, const Preferences& preferences)
       : inventory_(inventory),
         comparison_(inventory.comparison(requirements)),
         requirements_(std::make_shared<const NodeRequirements>(std::move(requirements))),
-        failures_(failures),
-        scout_nodes_(scout_nodes) {}
+        preferences_(preferences) {}
 
   [[nodiscard]] const NodeRequirements& requirements() const { return *requirements_; }
   /// What a slice that gets no domain lacks; null if its requirements are too many to be compared with nodes.
@@ -33,11 +44,14 @@ class Candidates {
 
   /// Compares the domains with the requirements, once.
   void check_domains();
-  /// Removes and returns a free domain: `preferred` if it is one, else the best; empty if there is none.
-  std::string take_free(std::string_view preferred = {});
+  /// Removes and returns a free domain that is not excluded: `preferred` if it is one, else the best; empty if there is
+  /// none.
+  std::string take_free(const ExcludedDomains& excluded = {}, std::string_view preferred = {});
+  /// Why a slice in a domain that was taken may soon be lost: "has label ...=DEGRADED"; empty without a concern.
+  [[nodiscard]] std::string concern(const std::string& domain);
   void put_back(std::string domain) { free_.push_back(std::move(domain)); }
   /// Number of domains that take_free() would return.
-  [[nodiscard]] std::size_t count_free();
+  [[nodiscard]] std::size_t count_free(const ExcludedDomains& excluded = {});
   /// Domains that take_free() has skipped may be free again.
   void restore_skipped();
   /// Removes and returns the occupied domain that is likely to become free first; empty if there is none.
@@ -51,17 +65,19 @@ class Candidates {
   /// Number of domains that would be free in an empty cluster.
   [[nodiscard]] std::size_t usable();
   /// The waiting reason if fewer than `needed` domains are free, for `viewer`, a namespace.
-  [[nodiscard]] std::string explain(std::size_t needed, std::string_view viewer);
+  [[nodiscard]] std::string explain(std::size_t needed, std::string_view viewer, const ExcludedDomains& excluded = {});
 
  private:
-  /// Less is better.
-  [[nodiscard]] std::pair<bool, int> rank(const std::string& name, const Domain& domain) const;
+  /// Less is better: has a scout, is a concern, failures, capacity.
+  using Rank = std::tuple<bool, bool, int, int>;
+  [[nodiscard]] Rank rank(const std::string& name, const Domain& domain, const Fit& fit) const;
+  /// Why a slice in a domain that fits may soon be lost; empty without a concern.
+  [[nodiscard]] std::string concern(const Fit& fit) const;
 
   Inventory& inventory_;
   const std::shared_ptr<Comparison> comparison_;
   const std::shared_ptr<const NodeRequirements> requirements_;
-  const DomainFailures& failures_;
-  const std::set<std::string>& scout_nodes_;
+  const Preferences preferences_;
   /// A domain whose nodes match, and how it fits if it is free.
   struct Compared {
     const std::string* name;

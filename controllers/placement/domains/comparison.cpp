@@ -1,9 +1,11 @@
 #include "controllers/placement/domains/comparison.h"
 
+#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "api/base/earlier.h"
 #include "tpu/chips.h"
 
 namespace tpuslice::placement {
@@ -78,7 +80,13 @@ Fit compare(const NodeRequirements& requirements, const std::string& domain, con
   if (chips < wanted || ready < nodes.size()) {
     return {Obstacle::kUnusable, fmt::format("{} has {} of {} nodes Ready", domain, ready, nodes_wanted)};
   }
-  return {};
+  Fit fit;
+  for (const NodeUse* use : nodes) {
+    fit.capacity = std::max(fit.capacity, capacity_of(*use->node));
+    if (fit.unhealthy.empty()) fit.unhealthy = unhealthy_partition(*use->node);
+    if (const auto maintenance = scheduled_maintenance(*use->node)) set_earlier(fit.maintenance, *maintenance);
+  }
+  return fit;
 }
 
 const Fit& Comparison::with(const std::string& name, const Domain& domain) {

@@ -22,6 +22,11 @@ enum class Obstacle : std::uint8_t {
 struct Fit {
   Obstacle obstacle = Obstacle::kNone;
   std::string text;  ///< "pool-b has 3 of 4 nodes Ready"; empty for kNone and kMismatch.
+
+  // Of a domain with kNone.
+  Capacity capacity = Capacity::kReservation;  ///< The last of its nodes'.
+  std::string unhealthy = {};                  ///< unhealthy_partition() of a node.
+  std::optional<Timestamp> maintenance = {};   ///< The first scheduled_maintenance() of its nodes.
 };
 
 /// Whether the slice could use the domain of these nodes if it were free: kNone, kMismatch or kUnusable. Looks at the

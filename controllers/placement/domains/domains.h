@@ -20,6 +20,10 @@ namespace tpuslice::placement {
 /// Number of recent failures of each domain; domains without failures are absent.
 using DomainFailures = std::map<DomainName, int>;
 
+/// Domains of one topology key that a slice does not get although they are free, with what a waiting reason says of
+/// them.
+using ExcludedDomains = std::map<std::string, std::string, std::less<>>;
+
 /// A placed slice that occupies a domain: its key and display name.
 using Occupant = std::pair<const ObjectKey, std::string>;
 

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "api/base/strings.h"
 #include "api/types/selector.h"
 #include "tpu/chips.h"
 #include "tpu/labels.h"
@@ -83,6 +84,31 @@ std::string removal_reason(const NodeView& node) {
     if (found != node.labels.end() && found->second == value) return fmt::format("has label {}={}", label, value);
   }
   return {};
+}
+
+Capacity capacity_of(const NodeView& node) {
+  const auto is_true = [&](std::string_view label) { return value_of(node.labels, label) == "true"; };
+  if (is_true("cloud.google.com/gke-spot") || is_true("cloud.google.com/gke-preemptible")) return Capacity::kSpot;
+  const bool reserved = !value_of(node.labels, "cloud.google.com/reservation-name").empty();
+  return reserved ? Capacity::kReservation : Capacity::kOnDemand;
+}
+
+std::string unhealthy_partition(const NodeView& node) {
+  constexpr std::string_view kPrefix = "cloud.google.com/gke-tpu-";
+  for (const auto& [label, value] : node.labels) {
+    const std::string_view name = label;
+    if (!name.ends_with("-state") || !name.starts_with(kPrefix) || value == "HEALTHY") continue;
+    return fmt::format("{}={}", name, std::string_view(value));
+  }
+  return {};
+}
+
+std::optional<Timestamp> scheduled_maintenance(const NodeView& node) {
+  const std::string& text = value_of(node.labels, "cloud.google.com/scheduled-maintenance-time");
+  constexpr std::int64_t kMaxSeconds = 1LL << 33;  // The year 2242.
+  const std::optional<std::int64_t> seconds = parse_integer<std::int64_t>(text);
+  if (!seconds || *seconds <= 0 || *seconds > kMaxSeconds) return std::nullopt;
+  return Timestamp(std::chrono::seconds(*seconds));
 }
 
 bool have_same_requirements(const PodView& a, const PodView& b) {

@@ -32,6 +32,16 @@ struct PodRequirements {
 /// end soon. Empty for other nodes.
 [[nodiscard]] std::string removal_reason(const NodeView& node);
 
+/// How Google Cloud sells the node, as labels of GKE say.
+enum class Capacity : std::uint8_t { kReservation, kOnDemand, kSpot };
+[[nodiscard]] Capacity capacity_of(const NodeView& node);
+
+/// The label of GKE that says that the partition of the node is not healthy:
+/// "cloud.google.com/gke-tpu-partition-4x4x4-state=DEGRADED"; empty if none does.
+[[nodiscard]] std::string unhealthy_partition(const NodeView& node);
+/// When GKE will stop the node for maintenance (label cloud.google.com/scheduled-maintenance-time).
+[[nodiscard]] std::optional<Timestamp> scheduled_maintenance(const NodeView& node);
+
 /// The two pods have the same node selector (except kubernetes.io/hostname), affinity, tolerations and chips.
 [[nodiscard]] bool have_same_requirements(const PodView& a, const PodView& b);
 

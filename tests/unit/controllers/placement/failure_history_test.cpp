@@ -44,6 +44,14 @@ TEST(FailureHistory, DropsFailuresOutsideTheWindow) {
   EXPECT_THAT(history.recent(after(FailureHistory::kWindow + 5min)), IsEmpty());
 }
 
+TEST(FailureHistory, TellsDomainsThatAreUnstableAfterOneFailure) {
+  FailureHistory history;
+  history.record(pool("pool-a"), after(0s));
+  history.record(pool("pool-b"), after(5min));
+  EXPECT_THAT(history.unstable(after(FailureHistory::kUnstable - 1s)), ElementsAre(pool("pool-a"), pool("pool-b")));
+  EXPECT_THAT(history.unstable(after(FailureHistory::kUnstable)), ElementsAre(pool("pool-b")));
+}
+
 TEST(FailureHistory, CountsAtMostEightFailuresPerDomain) {
   FailureHistory history;
   for (int minute = 0; minute < 20; ++minute) history.record(pool("pool-a"), after(std::chrono::minutes(minute)));

@@ -29,7 +29,7 @@ std::string cheapest(const SliceBuilder& slice, const std::vector<NodePtr>& node
   const DomainFailures failures;
   const std::set<std::string> scout_nodes;
   const Slice preemptor = slice.slice();
-  Candidates candidates(inventory, node_requirements(preemptor), failures, scout_nodes);
+  Candidates candidates(inventory, node_requirements(preemptor), {failures, scout_nodes});
   const auto found = cheapest_victims(candidates, inventory, running, preemptor.priority(), {claimed, {}});
   if (!found) return "";
   std::string names;

@@ -114,5 +114,20 @@ TEST_F(RestartingSlice, DoesNotKeepADomainThatHadNoNodeForAPod) {
   EXPECT_THAT(plan.reason, HasSubstr("slice other of 2 hosts is placed in node pool pool-a"));
 }
 
+TEST(RepairedDomain, IsUsedWhenItsNodesHaveBeenReadyForAMoment) {
+  const auto ready_at = [](Duration when) { return [when](NodeView& node) { node.ready_changed = after(when); }; };
+  const auto plan_at = [&](Duration now, Duration ready, std::set<DomainName> unstable) {
+    PlacementScene seen = observed({a_pool("pool-a").node(1, ready_at(ready))}, {a_slice("train")}, now);
+    seen.unstable = std::move(unstable);
+    return plan_placement(seen, {});
+  };
+  const plan::Plan waits = plan_at(70s, 1min, {{kGkePool, "pool-a"}});
+  EXPECT_THAT(waits.reason, HasSubstr("pool-a was repaired a moment ago, and is used from 2026-01-01T00:01:30Z on"));
+  EXPECT_EQ(waits.requeue_after, 20s);
+  for (const plan::Plan& placed : {plan_at(90s, 1min, {{kGkePool, "pool-a"}}), plan_at(70s, 1min, {})}) {
+    EXPECT_THAT(placed.reason, HasSubstr("slice train of 2 hosts is placed"));
+  }
+}
+
 }  // namespace
 }  // namespace tpuslice::placement

@@ -120,8 +120,8 @@ TEST(PlacedSlice, SaysSinceWhenAPodHasNoNodeIfKubeSchedulerDoesNotSayWhy) {
               ElementsAre("train-1 waiting=pod train-1 has no node in pool-a yet: it waits for one since "
                           "2026-01-01T00:00:05Z, and kube-scheduler reports no reason; check that its resource claims "
                           "exist: spec.resourceClaims[0].resourceClaimTemplateName tpu"));
-  EXPECT_EQ(plan.requeue_after, std::nullopt) << "the text does not change";
-  EXPECT_THAT(ending_writes_of(planned(SliceBuilder(slice).gated(0), 24h)), Not(Contains(HasSubstr("waiting=pod"))))
+  EXPECT_EQ(plan.requeue_after, Duration(15min - 30s)) << "until it is torn down: the text does not change";
+  EXPECT_THAT(ending_writes_of(planned(SliceBuilder(slice).gated(0), 1min)), Not(Contains(HasSubstr("waiting=pod"))))
       << "it is being released";
   EXPECT_THAT(ending_writes_of(planned(SliceBuilder(slice).host(2, refused_with(kNoCpu)), 1min)),
               ElementsAre("train-2 waiting=pod train-2 has no node in pool-a yet: Insufficient cpu"))
@@ -134,10 +134,29 @@ TEST(PlacedSlice, IsKeptWhileTheReasonWillPass) {
     pod.nominated = true;
   };
   for (const PodChange& change : {refused_with(kNoCpu), PodChange(nominated)}) {
-    const plan::Plan plan = planned(a_slice("train").runs_in("pool-a").unscheduled(0).host(0, change), 24h);
+    const plan::Plan plan = planned(a_slice("train").runs_in("pool-a").unscheduled(0).host(0, change), 15min - 1s);
     EXPECT_THAT(ending_writes_of(plan), SizeIs(1)) << "its reason";
-    EXPECT_EQ(plan.requeue_after, std::nullopt);
+    EXPECT_EQ(plan.requeue_after, Duration(1s));
   }
+}
+
+TEST(PlacedSlice, GivesItsDomainBackIfTheReasonDoesNotPass) {
+  const SliceBuilder slice = a_slice("train").runs_in("pool-a").unscheduled(1).host(1, refused_with(kNoCpu));
+  const plan::Plan plan = planned(slice, 15min);
+  EXPECT_THAT(ending_writes_of(plan), ElementsAre("delete Pod train-0", "delete Pod train-1"));
+  EXPECT_THAT(plan.reason, HasSubstr("1 of 2 pods are not scheduled in pool-a: train-1: 0/2 nodes are available: 1 "
+                                     "Insufficient cpu"));
+  EXPECT_THAT(ending_writes_of(plan_slice(view_of(slice, 24h), {.start_timeout = Duration(0)})), SizeIs(1))
+      << "its reason";
+}
+
+TEST(PlacedSlice, GivesItsDomainBackIfItsResourceClaimsDoNotExist) {
+  const auto claim = [](PodView& pod) {
+    pod.scheduling.edit().claim_templates = "spec.resourceClaims[0].resourceClaimTemplateName tpu";
+  };
+  const SliceBuilder slice = a_slice("train").runs_in("pool-a").unscheduled(1).each(claim);
+  EXPECT_THAT(ending_writes_of(planned(slice, 15min)), ElementsAre("delete Pod train-0", "delete Pod train-1"));
+  EXPECT_THAT(planned(slice, 15min).reason, HasSubstr("check that its resource claims exist"));
 }
 
 TEST(PlacedSlice, IsTornDownIfOnePodNeedsAnotherDomain) {
@@ -154,7 +173,7 @@ TEST(PlacedSlice, IsTornDownIfOnePodNeedsAnotherDomain) {
 TEST(PlacedSlice, IsNeverTornDownWithoutASchedulingTimeout) {
   const SliceBuilder slice = a_slice("train").runs_in("pool-a").unscheduled(1).host(1, refused_with(kNoChips));
   for (const Duration off : {Duration(0s), Duration(-1s)}) {
-    const plan::Plan plan = plan_slice(view_of(slice, 24h), {.scheduling_timeout = off});
+    const plan::Plan plan = plan_slice(view_of(slice, 24h), {.scheduling_timeout = off, .start_timeout = off});
     EXPECT_THAT(ending_writes_of(plan),
                 ElementsAre("train-1 waiting=pod train-1 has no node in pool-a yet: Insufficient "
                             "google.com/tpu"));

@@ -71,6 +71,40 @@ TEST_F(Health, DoesNotCountNodesThatCannotBeRead) {
   EXPECT_EQ(since(5min), after(5min)) << "they count again";
 }
 
+TEST_F(Health, DoesNotCountNodesThatWereNeverReady) {
+  observe({});
+  const std::vector<NodePtr> added = a_pool("pool-b").size(64).each(not_ready).nodes();
+  for (const NodePtr& node : added) health_->record(nullptr, node, after(10min));
+  EXPECT_EQ(since(11min), after(0s)) << "64 of 84 are not Ready";
+  for (const NodePtr& node : added) {
+    const NodePtr ready = with(node, [](NodeView& view) { view.ready = true; });
+    health_->record(node, ready, after(12min));
+    health_->record(ready, node, after(13min));
+  }
+  EXPECT_EQ(since(14min), after(14min)) << "they count once they have been Ready";
+}
+
+TEST_F(Health, CountsNodesThatWereNotReadyAtTheStart) {
+  observe({});
+  for (const NodePtr& node : a_pool("pool-b").size(64).each(not_ready).nodes()) {
+    health_->record(nullptr, node, after(1min));
+  }
+  EXPECT_EQ(since(2min), after(2min));
+}
+
+TEST_F(Health, TellsWhenANodeCeasedToBeReady) {
+  observe({});
+  EXPECT_EQ(health_->not_ready_since("pool-a-0"), std::nullopt);
+  lose(1, 3min);
+  EXPECT_EQ(health_->not_ready_since("pool-a-0"), after(3min));
+  change(0, with(nodes_[0], cordoned), 4min);
+  EXPECT_EQ(health_->not_ready_since("pool-a-0"), after(3min));
+  change(0, ready_[0], 5min);
+  EXPECT_EQ(health_->not_ready_since("pool-a-0"), std::nullopt);
+  health_->record(nullptr, a_pool("pool-b").node(0, not_ready).nodes()[0], after(6min));
+  EXPECT_EQ(health_->not_ready_since("pool-b-0"), std::nullopt) << "unknown";
+}
+
 TEST(EmptyHealth, IsNotDisrupted) {
   EXPECT_EQ(NodeHealth({.disrupted_nodes = 0}, after(0s)).healthy_since(after(1h)), after(0s));
 }

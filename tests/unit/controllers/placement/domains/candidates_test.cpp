@@ -23,7 +23,7 @@ class CandidatesOf {
         failures_(std::move(failures)),
         scout_nodes_(std::move(scout_nodes)),
         inventory(nodes, pods),
-        candidates(inventory, node_requirements(slice_), failures_, scout_nodes_) {}
+        candidates(inventory, node_requirements(slice_), {failures_, scout_nodes_}) {}
 
   std::vector<std::string> take_all() {
     std::vector<std::string> out;
@@ -48,6 +48,37 @@ TEST(Candidates, AreTakenByFailuresThenName) {
                   {{{kGkePool, "pool-a"}, 3}, {{kGkePool, "pool-c"}, 2}, {{kRow, "pool-b"}, 9}});
   EXPECT_THAT(of.take_all(), ElementsAre("pool-b", "pool-d", "pool-c", "pool-a"));
   EXPECT_EQ(of.candidates.take_free(), "");
+}
+
+NodeChange labelled(const std::string& label, const std::string& value) {
+  return [=](NodeView& node) { node.labels["cloud.google.com/" + label] = value; };
+}
+
+TEST(Candidates, AreTakenInTheOrderOfTheirCapacity) {
+  const std::vector<NodePtr> nodes =
+      nodes_of({a_pool("a-spot").each(labelled("gke-spot", "true")), a_pool("b-on-demand"),
+                a_pool("c-preemptible").node(1, labelled("gke-preemptible", "true")),
+                a_pool("d-reserved").each(labelled("reservation-name", "r"))});
+  EXPECT_THAT(CandidatesOf(a_slice("x"), nodes).take_all(),
+              ElementsAre("d-reserved", "b-on-demand", "a-spot", "c-preemptible"));
+}
+
+TEST(Candidates, WithoutAConcernAreTakenFirst) {
+  const auto maintenance = [](Duration in) {
+    return labelled("scheduled-maintenance-time",
+                    std::to_string(std::chrono::system_clock::to_time_t(start_of_time() + in)));
+  };
+  const std::vector<NodePtr> nodes =
+      nodes_of({a_pool("a-degraded").node(1, labelled("gke-tpu-partition-4x4x4-state", "DEGRADED")),
+                a_pool("b-maintained").node(0, maintenance(24h)), a_pool("c-spot").each(labelled("gke-spot", "true")),
+                a_pool("d-later").node(0, maintenance(25h)),
+                a_pool("e-healthy").each(labelled("gke-tpu-partition-4x4x4-state", "HEALTHY")),
+                a_pool("f-invalid").each(labelled("scheduled-maintenance-time", "soon"))});
+  CandidatesOf of(a_slice("x"), nodes);
+  EXPECT_THAT(of.take_all(), ElementsAre("d-later", "e-healthy", "f-invalid", "c-spot", "a-degraded", "b-maintained"));
+  EXPECT_EQ(of.candidates.concern("a-degraded"), "has label cloud.google.com/gke-tpu-partition-4x4x4-state=DEGRADED");
+  EXPECT_EQ(of.candidates.concern("b-maintained"), "has maintenance scheduled for 2026-01-02T00:00:00Z");
+  EXPECT_EQ(of.candidates.concern("d-later"), "");
 }
 
 TEST(Candidates, ThatEndAreNotFreeSoonIfASliceWithAnotherKeyStartsThere) {
