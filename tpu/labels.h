@@ -61,7 +61,7 @@ inline constexpr std::string_view kHost0IfAlone = "host-0-if-alone";
 /// The same as kHost0IfAlone for a controller, a StatefulSet, that may wait for each host before it creates the next.
 /// It recreates hosts that are lost.
 inline constexpr std::string_view kHostByHost = "host-by-host";
-/// Slices of one namespace with the same value start together or not at all.
+/// Slices of one namespace with the same value, a gang, start together or not at all.
 inline constexpr std::string_view kSliceGang = "tpuslice.dev/slice-gang";
 
 /// Annotation of a LeaderWorkerSet's leader without TPUs beside a multi-host slice of workers: where it is placed. Set
@@ -73,8 +73,11 @@ inline constexpr std::string_view kAnywhere = "anywhere";     ///< On any node; 
 /// Ours: annotations that users set.
 /// Overrides MutationOptions::topology_key; admission sets it on all pods of a slice.
 inline constexpr std::string_view kTopologyKey = "tpuslice.dev/topology-key";
-inline constexpr std::string_view kGangSlices = "tpuslice.dev/slices-together";  ///< Number of slices of the gang.
-inline constexpr std::string_view kGating = "tpuslice.dev/gating";               ///< "off": no scheduling gate.
+/// Number of slices of the gang; "1": the slice starts alone. Absent: admission sets it for the slices of a multislice.
+inline constexpr std::string_view kGangSlices = "tpuslice.dev/slices-together";
+/// Name of a gang of slices of several groups or workloads of the namespace; kGangSlices says how many.
+inline constexpr std::string_view kGang = "tpuslice.dev/gang";
+inline constexpr std::string_view kGating = "tpuslice.dev/gating";  ///< "off": no scheduling gate.
 
 /// Grace period of the other hosts when their slice is torn down or restarted because one was lost or failed
 /// (tpu/teardown_grace.h).

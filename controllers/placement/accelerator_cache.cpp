@@ -12,6 +12,14 @@
 namespace tpuslice::placement {
 namespace {
 
+/// Those that start together with it need not wait for it.
+bool has_started(const CachedSlice& cached) {
+  if (cached.state.phase == SlicePhase::kPlaced) return true;
+  const bool any_succeeded =
+      std::ranges::any_of(cached.slice.hosts, [](const PodPtr& pod) { return pod->phase == PodPhase::kSucceeded; });
+  return cached.state.phase == SlicePhase::kIdle && any_succeeded;
+}
+
 /// Null if the slice has none; another workload of that name may have had one.
 const FormerPlace* former_place(const Slice& slice, const Remembered& remembered) {
   if (remembered.places == nullptr) return nullptr;
@@ -161,9 +169,9 @@ void AcceleratorCache::vacate_domains(CachedSlice& cached) {
 
 void AcceleratorCache::add_to_lists(const CachedSlice& cached) {
   const Slice& slice = cached.slice;
+  if (!slice.gang.empty() && has_started(cached)) ++placed_.gangs[{slice.key.namespace_name, slice.gang}];
   if (cached.state.phase == SlicePhase::kPlaced) {
     placed_.by_key.emplace(slice.key, &slice);
-    if (!slice.gang.empty()) ++placed_.gangs[{slice.key.namespace_name, slice.gang}];
   } else if (cached.state.phase != SlicePhase::kIdle) {
     unplaced_.insert(&cached);
   }
@@ -172,7 +180,8 @@ void AcceleratorCache::add_to_lists(const CachedSlice& cached) {
 void AcceleratorCache::remove_from_lists(const CachedSlice& cached) {
   const Slice& slice = cached.slice;
   unplaced_.erase(&cached);
-  if (placed_.by_key.erase(slice.key) == 0 || slice.gang.empty()) return;
+  placed_.by_key.erase(slice.key);
+  if (slice.gang.empty() || !has_started(cached)) return;
   const auto gang = placed_.gangs.find({slice.key.namespace_name, slice.gang});
   if (--gang->second == 0) placed_.gangs.erase(gang);
 }

@@ -57,7 +57,7 @@ struct ReservationLimits {
 /// The slices of one accelerator that are placed.
 struct PlacedSlices {
   RunningSlices by_key;
-  GangCounts gangs;
+  GangCounts gangs;  ///< Slices that have succeeded count, too.
 };
 
 /// A domain that is reserved for the slice that ran in it until it lost pods, from all that have no higher priority.

@@ -10,7 +10,7 @@
 
 namespace tpuslice::placement {
 
-/// Number of placed slices of each gang, by namespace and gang name.
+/// Number of slices of each gang that have started, by namespace and gang name.
 using GangCounts = std::map<std::pair<std::string, std::string>, std::size_t>;
 
 /// Most gangs are one slice.

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "api/base/strings.h"
 #include "api/types/utf8.h"
 #include "tpu/device_env.h"
 #include "tpu/identity.h"
@@ -98,8 +99,21 @@ Status set_hostname(PodDraft& pod, const SliceIdentity& identity) {
   return set_or_reject(pod.spec("subdomain"), identity.subdomain, "spec.subdomain", kWhy);
 }
 
+/// The gang that the slice starts with, and its number of slices; empty if it starts alone.
+std::pair<std::string, std::string> gang_of(const Json& pod, const SliceIdentity& identity, bool multislice) {
+  const int wanted = parse_count(string_at(pod, {"metadata", "annotations", tpu::kGangSlices})).value_or(0);
+  if (wanted == 1) return {};
+  if (wanted > 1) {
+    const std::string name = string_at(pod, {"metadata", "annotations", tpu::kGang});
+    return {name.empty() ? tpu::gang_key(identity) : fmt::format("named/{}", name), std::to_string(wanted)};
+  }
+  // How many slices there will be is known only where the workload says so: a user may start them with other groups.
+  if (!multislice || !identity.multi_host() || identity.slices < 2) return {};
+  return {tpu::gang_key(identity), std::to_string(identity.slices)};
+}
+
 /// Sets the annotations that the slice controllers read; removes those that they write.
-Status annotate(PodDraft& pod, const SliceIdentity& identity, const std::string& topology_key) {
+Status annotate(PodDraft& pod, const SliceIdentity& identity, const std::string& topology_key, bool multislice) {
   Json& annotations = pod.annotations();
   const auto set = [&](std::string_view name, const std::string& value) {
     return set_or_reject(annotations[std::string(name)], value, fmt::format("metadata.annotations[{}]", name),
@@ -109,7 +123,10 @@ Status annotate(PodDraft& pod, const SliceIdentity& identity, const std::string&
   RETURN_IF_ERROR(set(tpu::kSliceHost, std::to_string(identity.host_index)));
   RETURN_IF_ERROR(set(tpu::kTopologyKey, topology_key));
   if (!identity.start.empty()) RETURN_IF_ERROR(set(tpu::kSliceStart, std::string(identity.start)));
-  if (annotations.contains(tpu::kGangSlices)) RETURN_IF_ERROR(set(tpu::kSliceGang, tpu::gang_key(identity)));
+  if (const auto [gang, slices] = gang_of(pod.json, identity, multislice); !gang.empty()) {
+    annotations[std::string(tpu::kGangSlices)] = slices;
+    RETURN_IF_ERROR(set(tpu::kSliceGang, gang));
+  }
   for (const std::string_view name :
        {tpu::kSliceMembers, tpu::kPlacedAt, tpu::kPlacedIn, tpu::kPlacedOn, tpu::kQueuedSince, tpu::kWaiting}) {
     annotations.erase(std::string(name));
@@ -171,12 +188,12 @@ bool needs_affinity(const Json& pod, const SliceIdentity& identity, bool is_defa
   return tpu::unknown_accelerator(pod).empty() || !identity.topology_key.empty() || !is_default_key;
 }
 
-Status add_placement(PodDraft& pod, const SliceIdentity& identity, const MutationOptions& options) {
+Status add_placement(PodDraft& pod, const SliceIdentity& identity, bool multislice, const MutationOptions& options) {
   const std::string key = tpu::slice_key(identity);
   const std::string topology_key = topology_key_of(pod.json, identity, options);
   if (identity.multi_host()) RETURN_IF_ERROR(check_topology_key(topology_key, options));
   RETURN_IF_ERROR(set_slice_label(pod, key));
-  RETURN_IF_ERROR(annotate(pod, identity, topology_key));
+  RETURN_IF_ERROR(annotate(pod, identity, topology_key, multislice));
   if (!needs_affinity(pod.json, identity, topology_key == options.topology_key)) return {};
   tpu::add_slice_affinity(pod.spec("affinity"), key, topology_key);
   return options.gate ? add_gate(pod, identity) : Status();
@@ -187,7 +204,7 @@ Status add_to_slice(PodDraft& pod, const SliceIdentity& identity, const Mutation
   ASSIGN_OR_RETURN(const bool multislice, inject_envs(pod, identity));
   // Single-host slices need a hostname only within a multislice job.
   if (identity.multi_host() || multislice) RETURN_IF_ERROR(set_hostname(pod, identity));
-  RETURN_IF_ERROR(add_placement(pod, identity, options));
+  RETURN_IF_ERROR(add_placement(pod, identity, multislice, options));
   if (!tpu::tolerates_tpu(pod.json)) tpu::add_tpu_toleration(pod.spec("tolerations"));
   return {};
 }

@@ -50,6 +50,16 @@ TEST(AnnotationWarnings, NameKeyValueAndSupportedValues) {
                   "must be a number of at least 1; 0 would force the deletion"));
 }
 
+TEST(AnnotationWarnings, TellThatANamedGangNeedsItsNumberOfSlices) {
+  EXPECT_THAT(warnings_of("tpuslice.dev/gang", "rl"),
+              ElementsAre("metadata.annotations[tpuslice.dev/gang]: value \"rl\" has no effect: set the annotation "
+                          "tpuslice.dev/slices-together to the number of slices of the gang, too"));
+  const Json counted = annotated(RayPod{}.json(), kTogether, "2");
+  EXPECT_THAT(warn_invalid_annotations(annotated(counted, "tpuslice.dev/gang", "rl")), IsEmpty());
+  EXPECT_THAT(warn_invalid_annotations(annotated(counted, "tpuslice.dev/gang", "a/b")),
+              ElementsAre(HasSubstr("must be a valid label value")));
+}
+
 TEST(AnnotationWarnings, AreOnlyAboutValuesThatAreNotSupported) {
   for (const char* value : {"1", "2", "9216", ""}) EXPECT_THAT(warnings_of(kTogether, value), IsEmpty()) << value;
   for (const char* value : {"0", "-1", "9217", "2.0", " 2", "two"}) {

@@ -116,6 +116,39 @@ TEST(MutatePod, SetsTheGangOfSlicesThatStartTogether) {
   EXPECT_FALSE(mutated(RayPod{}.json())["metadata"]["annotations"].contains("tpuslice.dev/slice-gang"));
 }
 
+TEST(MutatePod, SetsTheGangOfAMultislice) {
+  const auto annotations_of = [](const JobPod& pod, const char* together = nullptr) {
+    Json json = pod.json();
+    if (together != nullptr) json["metadata"]["annotations"]["tpuslice.dev/slices-together"] = together;
+    return mutated(json)["metadata"]["annotations"];
+  };
+  const auto gang_of = [](const Json& annotations) { return string_at(annotations, {"tpuslice.dev/slice-gang"}); };
+  const JobPod first{.job_set = "train", .replicated_job = "slice", .replicas = 3};
+  JobPod second = first;
+  second.job_index = 1;
+  JobPod only = first;
+  only.replicas = 1;
+  const Json multislice = annotations_of(first);
+  EXPECT_NE(gang_of(multislice), "");
+  EXPECT_EQ(string_at(multislice, {"tpuslice.dev/slices-together"}), "3");
+  EXPECT_EQ(gang_of(annotations_of(second)), gang_of(multislice));
+  EXPECT_EQ(gang_of(annotations_of(first, "1")), "") << "each starts alone";
+  EXPECT_EQ(string_at(annotations_of(first, "2"), {"tpuslice.dev/slices-together"}), "2");
+  EXPECT_EQ(annotations_of(first, "two"), multislice);
+  EXPECT_EQ(gang_of(annotations_of(only)), "");
+}
+
+TEST(MutatePod, SetsANamedGangOfAnyWorkloads) {
+  const auto gang_of = [](Json pod, const char* together) {
+    pod["metadata"]["annotations"]["tpuslice.dev/gang"] = "rl";
+    if (together != nullptr) pod["metadata"]["annotations"]["tpuslice.dev/slices-together"] = together;
+    return string_at(mutated(pod), {"metadata", "annotations", "tpuslice.dev/slice-gang"});
+  };
+  EXPECT_EQ(gang_of(RayPod{}.json(), "2"), "named/rl");
+  EXPECT_EQ(gang_of(JobPod{}.json(), "2"), "named/rl");
+  EXPECT_EQ(gang_of(RayPod{}.json(), nullptr), "") << "of how many slices is unknown";
+}
+
 TEST(MutatePod, KeepsInitContainersAndSidecars) {
   Json pod = RayPod{}.json();
   const Json init = Json::parse(R"([{"name": "i", "env": [{"name": "A", "value": "b"}]}])");
