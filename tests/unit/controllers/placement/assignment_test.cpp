@@ -257,9 +257,12 @@ TEST(WaitingReasons, ListDomainsForTheFirstTwentyGangs) {
     ready.push_back(a_slice(fmt::format("s-{:02}", i)).created(std::chrono::seconds(i)).slice());
   }
   Outcome out = Cluster{lettered_pools(1), {a_pod_without_slice("notebook", "pool-a-0")}}.assigns(ready);
-  constexpr const char* kLater = "at least 20 slices are older or have higher priority";
+  constexpr const char* kLater = "at least 20 slices are ahead of it in the queue";
   EXPECT_EQ(out.waiting["s-01"], "1 node pool would match, none is free: pool-a runs default/notebook");
-  EXPECT_EQ(out.waiting["s-20"], "1 node pool would match, none is free: pool-a runs default/notebook");
+  EXPECT_EQ(
+      out.waiting["s-20"],
+      "1 node pool would match, none is free: pool-a runs default/notebook; 19 slices are ahead of it in the queue: "
+      "default/job (s-01), default/job (s-02), default/job (s-03), ...");
   EXPECT_EQ(out.waiting["s-21"], kLater);
   EXPECT_EQ(out.waiting["s-22"], kLater);
 }
@@ -273,7 +276,7 @@ TEST(Assignment, ComparesALimitedNumberOfRequirementsOfANamespace) {
   for (const PodPtr& pod : a_slice("train").created(10s).pods()) pods.push_back(pod);
   const Outcome outcome = Cluster{.nodes = lettered_pools(1)}.assigns(read_slices(pods));
   EXPECT_THAT(outcome.placed, ElementsAre("train to pool-a"));
-  EXPECT_EQ(outcome.waiting.at("odd-31"), "at least 20 slices are older or have higher priority");
+  EXPECT_EQ(outcome.waiting.at("odd-31"), "at least 20 slices are ahead of it in the queue");
   EXPECT_EQ(outcome.waiting.at("odd-32"),
             "32 other node requirements of namespace greedy are compared with the nodes first");
 }
