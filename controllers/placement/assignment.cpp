@@ -95,7 +95,7 @@ class Assigner {
   /// Whether all slices of the gang are placed; otherwise they wait.
   bool place(const Gang& gang) {
     const auto wanted = static_cast<std::size_t>(gang.slices.front()->gang_slices);
-    if (const std::size_t size = gang.size(placed_.gangs); size < wanted) {
+    if (const std::size_t size = gang.size(placed_.gangs); size < wanted && !heals(gang)) {
       wait(gang, fmt::format("{} of the {} slices that start together have all their pods", size, wanted));
       return false;
     }
@@ -133,6 +133,18 @@ class Assigner {
     } else {
       wait_for_domains(gang);
     }
+    return false;
+  }
+
+  /// All of its slices have run before, and no further ones are being created: it had started, and is repaired in
+  /// parts.
+  bool heals(const Gang& gang) {
+    if (std::ranges::any_of(gang.slices, [](const Slice* slice) { return !slice->inherited_place(); })) return false;
+    const Slice* const last =
+        std::ranges::max(gang.slices, {}, [](const Slice* slice) { return slice->last_created(); });
+    const Timestamp due = last->last_created() + slice::kMissingPodsTimeout;
+    if (request_.now >= due) return true;
+    set_earlier(out_.changes_at, due);
     return false;
   }
 

@@ -108,6 +108,18 @@ TEST_F(RestartingSlice, OfAGangKeepsItsDomainWhileTheOthersHaveNone) {
   EXPECT_THAT(plan.reason, ::testing::Not(HasSubstr("is placed")));
 }
 
+TEST_F(RestartingSlice, DoesNotWaitForSlicesOfItsGangThatAreGone) {
+  const SliceBuilder one = train().gang("g", 4);
+  places_ = {{one.key(), place_of(one, "pool-b")}};
+  const plan::Plan waits = plan_at(9s, {a_pool("pool-a")}, {one});
+  EXPECT_THAT(waits.reason, HasSubstr("1 of the 4 slices that start together have all their pods"));
+  EXPECT_EQ(waits.requeue_after, 1s);
+  EXPECT_THAT(plan_at(10s, {a_pool("pool-a")}, {one}).reason, HasSubstr("slice train of 2 hosts is placed"));
+  const SliceBuilder second = a_slice("new").created(1h).gang("g", 4);
+  EXPECT_THAT(plan_at(10s, {a_pool("pool-a"), a_pool("pool-b")}, {one, second}).reason,
+              HasSubstr("2 of the 4 slices that start together have all their pods"));
+}
+
 TEST_F(RestartingSlice, DoesNotKeepADomainThatHadNoNodeForAPod) {
   places_.begin()->second.domain.second.clear();
   const plan::Plan plan = plan_at(10s, {a_pool("pool-a")}, {train().without(1), other()});
