@@ -1,5 +1,6 @@
 // FailureHistory: in which domains slices were lost recently, as the watches showed it. Placement prefers other
-// domains. It is kept in memory only: a new leader starts with an empty history.
+// domains. Each replica keeps its own in memory: one that was
+// just started has an empty history.
 #pragma once
 
 #include <map>

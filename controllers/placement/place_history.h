@@ -1,6 +1,6 @@
 // PlaceHistory: where slices that have lost pods ran, and since when they or their predecessors wait for nodes, as the
-// watches showed it. A slice that restarts keeps its place in the queue and, for a while, its domain. It is kept in
-// memory only: a new leader knows what the pods that still exist say.
+// watches showed it. A slice that restarts keeps its place in the queue and, for a while, its domain. Each
+// replica keeps its own in memory: one that was just started knows what the pods that still exist say.
 #pragma once
 
 #include <memory>

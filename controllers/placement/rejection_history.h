@@ -1,5 +1,5 @@
-// RejectionHistory: the placements that kube-scheduler rejected, as the watches showed it. It is kept in memory only: a
-// new leader starts with an empty history.
+// RejectionHistory: the placements that kube-scheduler rejected, as the watches showed it. Each replica keeps
+// its own in memory: one that was just started has an empty history.
 #pragma once
 
 #include <memory>
