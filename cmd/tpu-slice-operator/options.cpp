@@ -19,6 +19,7 @@
 #include "cmd/tpu-slice-operator/controller_names.h"
 #include "cmd/tpu-slice-operator/kinds.h"
 #include "cmd/tpu-slice-operator/memory_option.h"
+#include "cmd/tpu-slice-operator/option_values.h"
 
 namespace tpuslice {
 namespace {
@@ -30,7 +31,7 @@ constexpr std::string_view kConfigKind = "OperatorConfiguration";
 struct Setting {
   std::string flag;
   std::string help;
-  std::function<Status(OperatorOptions&, const std::string&)> set;
+  TakeOption set;
   bool is_switch = false;
 };
 
@@ -45,45 +46,6 @@ std::string config_key(const std::string& flag) {
     }
   }
   return key;
-}
-
-std::function<Status(OperatorOptions&, const std::string&)> text(std::string OperatorOptions::*member) {
-  return [member](OperatorOptions& options, const std::string& value) {
-    options.*member = value;
-    return Status();
-  };
-}
-
-std::function<Status(OperatorOptions&, const std::string&)> number(int OperatorOptions::*member, int least, int most) {
-  return [=](OperatorOptions& options, const std::string& value) -> Status {
-    const auto parsed = parse_integer<int>(value);
-    if (!parsed || *parsed < least || *parsed > most) {
-      return Error::invalid_argument("found \"{}\", expected a number from {} to {}", value, least, most);
-    }
-    options.*member = *parsed;
-    return {};
-  };
-}
-
-std::function<Status(OperatorOptions&, const std::string&)> one_of(std::string OperatorOptions::*member,
-                                                                   std::vector<std::string> allowed) {
-  return [member, allowed = std::move(allowed)](OperatorOptions& options, const std::string& value) -> Status {
-    if (std::find(allowed.begin(), allowed.end(), value) == allowed.end()) {
-      return Error::invalid_argument("found \"{}\", expected one of {}", value, fmt::join(allowed, ", "));
-    }
-    options.*member = value;
-    return {};
-  };
-}
-
-std::function<Status(OperatorOptions&, const std::string&)> boolean(bool OperatorOptions::*member) {
-  return [member](OperatorOptions& options, const std::string& value) -> Status {
-    if (value != "true" && value != "false") {
-      return Error::invalid_argument("found \"{}\", expected true or false", value);
-    }
-    options.*member = value == "true";
-    return {};
-  };
 }
 
 Status set_controllers(OperatorOptions& options, const std::string& value) {

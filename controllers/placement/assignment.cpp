@@ -1,7 +1,6 @@
 #include "controllers/placement/assignment.h"
 
 #include <algorithm>
-#include <iterator>
 #include <list>
 #include <map>
 #include <ranges>
@@ -10,11 +9,11 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "api/base/earlier.h"
 #include "controllers/placement/domains/candidates.h"
 #include "controllers/placement/domains/chosen_nodes.h"
+#include "controllers/placement/queue.h"
 #include "controllers/placement/reservations.h"
 
 namespace tpuslice::placement {
@@ -22,8 +21,6 @@ namespace {
 
 /// Waiting reasons list domains only for this many gangs at the head of the queue.
 constexpr std::size_t kMaxDetailedGangs = 20;
-/// Waiting reasons name so many of the slices that come before.
-constexpr std::size_t kMaxNamedAhead = 3;
 /// Distinct node requirements of one namespace that are compared with all domains in one plan. Slices with further
 /// requirements wait, so that one namespace does not delay the others.
 constexpr std::size_t kMaxRequirementsOfNamespace = 32;
@@ -227,10 +224,10 @@ class Assigner {
     for (const Slice* slice : gang.slices) {
       Candidates& candidates = *by_slice_.at(slice);
       reasons.push_back(detailed ? candidates.explain(gang.slices.size(), viewer_of(gang), excluded_) +
-                                       ahead_of(candidates, viewer_of(gang))
+                                       queue_.ahead_of(candidates, viewer_of(gang))
                                  : fmt::format("at least {} slices are ahead of it in the queue", kMaxDetailedGangs));
     }
-    for (const Slice* slice : gang.slices) waiting_for_[by_slice_.at(slice)].push_back(display_name(*slice));
+    for (const Slice* slice : gang.slices) queue_.add(*by_slice_.at(slice), display_name(*slice));
     std::map<Candidates*, std::size_t> free;
     for (const Slice* slice : gang.slices) free.try_emplace(by_slice_.at(slice), 0);
     for (auto& [candidates, count] : free) count = candidates->count_free(excluded_);
@@ -251,19 +248,6 @@ class Assigner {
       out_.waiting.push_back(
           {slice, reasons[i] + (detailed ? text : ""), lacks ? by_slice_.at(slice)->lacked() : nullptr});
     }
-  }
-
-  /// The slices that wait for the same nodes and come before those that wait next.
-  std::string ahead_of(Candidates& candidates, std::string_view viewer) {
-    const std::vector<std::string>& ahead = waiting_for_[&candidates];
-    if (ahead.empty()) return {};
-    std::vector<std::string> visible;
-    std::ranges::copy_if(ahead, std::back_inserter(visible),
-                         [&](const std::string& name) { return visible_name(name, viewer) == name; });
-    std::string names = fmt::format("{}", fmt::join(visible | std::views::take(kMaxNamedAhead), ", "));
-    if (visible.size() > kMaxNamedAhead) names += ", ...";
-    return fmt::format("; {} slice{} ahead of it in the queue{}{}", ahead.size(), ahead.size() == 1 ? " is" : "s are",
-                       names.empty() ? "" : ": ", names);
   }
 
   // Preemption.
@@ -386,7 +370,7 @@ class Assigner {
   std::size_t detailed_gangs_ = 0;
   std::size_t reserved_kept_ = 0;  ///< How many of request_.kept are reserved.
   std::map<ObjectKey, const KeptDomain*> kept_by_slice_;
-  std::map<Candidates*, std::vector<std::string>> waiting_for_;  ///< Display names of slices without a domain.
+  Queue queue_;
   Reservations reservations_;
   Claimed claimed_;  ///< By gangs with higher priority.
   Assignment out_;

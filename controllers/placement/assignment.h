@@ -12,6 +12,7 @@
 #include "controllers/placement/gang.h"
 #include "controllers/placement/preemption.h"
 #include "controllers/placement/preemption_budget.h"
+#include "controllers/placement/rejection.h"
 
 namespace tpuslice::placement {
 

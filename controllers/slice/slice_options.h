@@ -26,7 +26,7 @@ struct Options {
   /// The same if a pod has no node this long after the placement, whatever kube-scheduler waits for; 0: never.
   Duration start_timeout = std::chrono::minutes(15);
   Duration waiting_reason_delay = std::chrono::seconds(5);  ///< Younger slices get no waiting reason.
-  /// That hosts of a placed slice do not exist is a waiting reason this long after its last pod was created.
+  /// Missing hosts of a placed slice are a waiting reason this long after its last pod was created.
   Duration missing_hosts_delay = std::chrono::minutes(1);
   /// A pod that has no node for this long, and no reason of kube-scheduler, is itself a waiting reason. Usually a pod
   /// is bound within a second.

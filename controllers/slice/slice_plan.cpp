@@ -239,7 +239,7 @@ class SlicePlanner {
   /// For a slice that was placed before all its hosts existed: which of them its controller has not created.
   std::string missing_hosts_of_placed(const std::string& domain) {
     const std::string missing = missing_hosts(slice_);
-    if (missing.empty()) return {};
+    if (missing.empty() || !gated_of(slice_.hosts).empty()) return {};
     const Timestamp due = slice_.last_created() + options_.missing_hosts_delay;
     if (seen_.now >= due) return fmt::format("{}; they can start in {} only, which is kept for them", missing, domain);
     requeue_at(due);

@@ -247,6 +247,7 @@ class JobSetWorld final : public OperatorWorld {
     if (spec.contains("selector") && spec["selector"].contains("matchLabels")) spec.erase("selector");
     // Slices of equal shape may be exchanged.
     if (spec.contains("nodeSelector")) spec["nodeSelector"].erase("cloud.google.com/gke-nodepool");
+    if (spec.contains("affinity")) spec["affinity"].erase("nodeAffinity");
     const std::initializer_list<Json*> labels{&json["metadata"]["labels"], &spec["template"]["metadata"]["labels"]};
     for (Json* each : labels) {
       for (const char* uid :

@@ -18,7 +18,7 @@ namespace tpuslice::placement {
 using CapacityOrder = std::array<int, 3>;
 inline constexpr CapacityOrder kDefaultCapacityOrder = {0, 1, 2};
 
-/// Of domains that are free, the best is taken: one without a scout, whose partition is healthy and that has no
+/// The best of the free domains is taken first: one without a scout, whose partition is healthy and that has no
 /// maintenance scheduled within a day; then that with the fewest failures; then by the order of capacities; then by
 /// name. The domains are looked at once, when they are first needed. Not thread-safe.
 class Candidates {

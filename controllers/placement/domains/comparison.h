@@ -23,7 +23,7 @@ struct Fit {
   Obstacle obstacle = Obstacle::kNone;
   std::string text;  ///< "pool-b has 3 of 4 nodes Ready"; empty for kNone and kMismatch.
 
-  // Of a domain with kNone.
+  // Set for a domain with kNone.
   Capacity capacity = Capacity::kReservation;  ///< The last of its nodes'.
   std::string unhealthy = {};                  ///< unhealthy_partition() of a node.
   std::optional<Timestamp> maintenance = {};   ///< The first scheduled_maintenance() of its nodes.

@@ -170,7 +170,8 @@ TEST(AssignGang, ReservesAFreeDomainUntilTheOtherIsFree) {
   EXPECT_THAT(out.placed, IsEmpty());
   EXPECT_EQ(
       out.waiting.at("lone"),
-      "2 node pools would match, none is free: pool-a is reserved for default/job (x); pool-b runs default/job (old)");
+      "2 node pools would match, none is free: pool-a is reserved for default/job (x); pool-b runs default/job (old); "
+      "2 slices are ahead of it in the queue: default/job (x), default/job (y)");
 }
 
 TEST(AssignGang, ReservesNothingIfItDoesNotFitIntoAnEmptyCluster) {

@@ -44,7 +44,7 @@ TEST(FailureHistory, DropsFailuresOutsideTheWindow) {
   EXPECT_THAT(history.recent(after(FailureHistory::kWindow + 5min)), IsEmpty());
 }
 
-TEST(FailureHistory, TellsDomainsThatAreUnstableAfterOneFailure) {
+TEST(FailureHistory, ReportsUnstableDomainsAfterOneFailure) {
   FailureHistory history;
   history.record(pool("pool-a"), after(0s));
   history.record(pool("pool-b"), after(5min));

@@ -66,11 +66,12 @@ class SliceReconciling : public ::testing::Test {
   const std::shared_ptr<RemovedHostHistory> removed_hosts_ = std::make_shared<RemovedHostHistory>();
   const std::shared_ptr<runtime::WriteBackoff> writes_ = std::make_shared<runtime::WriteBackoff>();
   const std::shared_ptr<PlaceHistory> places_ = std::make_shared<PlaceHistory>();
+  const std::shared_ptr<RejectionHistory> rejections_ = std::make_shared<RejectionHistory>();
   runtime::ObjectStore workload_store_{{"batch", "v1", "Job", "jobs"}};
   const std::shared_ptr<slice::Workloads> workloads_ = std::make_shared<slice::Workloads>();
   const PlacementReconciler placement_{
-      pods_, nodes_, indexes_, workloads_, {failure_history_, places_, removed_hosts_, writes_}, {}};
-  const std::shared_ptr<NodeHealth> node_health_ = std::make_shared<NodeHealth>(slice::Options(), Timestamp());
+      pods_, nodes_, indexes_, workloads_, {failure_history_, places_, rejections_, removed_hosts_, writes_}, {}};
+  const std::shared_ptr<NodeHealth> node_health_ = std::make_shared<NodeHealth>(slice::Options(), start_of_time());
   const SliceReconciler slices_{indexes_, nodes_, workloads_, node_health_, {removed_hosts_, writes_}};
 };
 
@@ -175,7 +176,7 @@ TEST_F(SliceReconciling, ReadsNothingIfNoPodIsGated) {
   const plan::Plan plan = place(kV6e, 1h);
   EXPECT_TRUE(plan.empty());
   EXPECT_EQ(plan.requeue_after, std::nullopt);
-  ASSERT_THAT(plan.measurements, SizeIs(3)) << "the gauges go back to zero";
+  ASSERT_THAT(plan.measurements, SizeIs(4)) << "the gauges go back to zero";
   for (const plan::Measurement& level : plan.measurements) EXPECT_EQ(level.value, 0);
 }
 
@@ -185,6 +186,25 @@ TEST_F(SliceReconciling, PrefersDomainsWithoutRecentFailures) {
   for (const Duration when : {1min, 2min}) failure_history_->record({kGkePool, "pool-a"}, after(when));
   EXPECT_EQ(place(kV6e, 3min).reason, "slice train of 2 hosts is placed in node pool pool-b");
   EXPECT_EQ(place(kV6e, 24h).reason, "slice train of 2 hosts is placed in node pool pool-a") << "that was long ago";
+}
+
+TEST_F(SliceReconciling, LeavesOutDomainsThatRejectedTheSlice) {
+  show(a_pool("pool-a").nodes());
+  show(a_slice("train").pods());
+  const auto refused = [](PodView& pod) {
+    pod.unschedulable = "0/2 nodes are available: 2 Insufficient google.com/tpu.";
+  };
+  rejections_->record(a_slice("train").placed_in("pool-a").host(0, refused).pod(0), nullptr, after(1s));
+  EXPECT_THAT(place().reason, HasSubstr("pool-a rejected it"));
+}
+
+TEST_F(SliceReconciling, WaitsUntilARepairedDomainIsStable) {
+  const auto ready = [](NodeView& node) { node.ready_changed = after(3s); };
+  show(a_pool("pool-a").each(ready).nodes());
+  show(a_slice("train").pods());
+  failure_history_->record({kGkePool, "pool-a"}, after(0s));
+  EXPECT_THAT(place().reason, HasSubstr("pool-a was repaired a moment ago"));
+  EXPECT_THAT(place(kV6e, 33s).reason, HasSubstr("slice train of 2 hosts is placed"));
 }
 
 TEST_F(SliceReconciling, KeepsADomainForAWorkloadThatRuns) {
@@ -211,8 +231,9 @@ TEST_F(SliceReconciling, KeepsADomainForAWorkloadThatRuns) {
 
 TEST_F(SliceReconciling, ReadsTheRecordsOfPreemptionsOnceTheirStoreIsSynced) {
   PreemptionStore records(kConfigMaps);
-  const PlacementReconciler preempting(pods_, nodes_, indexes_, workloads_, {failure_history_, places_, removed_hosts_},
-                                       {}, {.scale_up = scout_options(), .max_preemptions_per_hour = 1}, &records);
+  const PlacementReconciler preempting(pods_, nodes_, indexes_, workloads_,
+                                       {failure_history_, places_, rejections_, removed_hosts_}, {},
+                                       {.scale_up = scout_options(), .max_preemptions_per_hour = 1}, &records);
   const auto reason = [&] { return preempting.plan({{"", kV6e}, after(1min), std::nullopt})->reason; };
   show(a_pool("pool-a").nodes());
   show(pods_of({a_slice("low").runs_in("pool-a"), a_slice("high").priority(9)}));
@@ -227,7 +248,8 @@ TEST_F(SliceReconciling, ReadsTheRecordsOfPreemptionsOnceTheirStoreIsSynced) {
 }
 
 TEST_F(SliceReconciling, UsesItsOptions) {
-  const PlacementReconciler strict(pods_, nodes_, indexes_, workloads_, {failure_history_, places_, removed_hosts_}, {},
+  const PlacementReconciler strict(pods_, nodes_, indexes_, workloads_,
+                                   {failure_history_, places_, rejections_, removed_hosts_}, {},
                                    {.topology_keys = {kRow}});
   show(a_slice("train").pods());
   EXPECT_EQ(strict.plan({{"", kV6e}, after(1min), std::nullopt})->reason,

@@ -202,8 +202,11 @@ TEST(HostByHost, StartsAloneAfterTheTimeout) {
 }
 
 TEST(HostByHost, IsOpenUntilAllHostsExist) {
-  EXPECT_TRUE(planned(a_stateful_slice().without(2), 1h).empty());
-  EXPECT_THAT(ending_writes_of(planned(a_stateful_slice().without(1).without(2), 1h)), IsEmpty());
+  EXPECT_THAT(ending_writes_of(planned(a_stateful_slice().without(2), 1min - 1ms)), IsEmpty());
+  EXPECT_EQ(planned(a_stateful_slice().without(2), 59s).requeue_after, Duration(1s));
+  EXPECT_THAT(ending_writes_of(planned(a_stateful_slice().without(1).without(2), 1min)),
+              ElementsAre("train-0 waiting=1 of 3 pods exist; hosts 1, 2 are missing; they can start in pool-a only, "
+                          "which is kept for them"));
   EXPECT_THAT(ending_writes_of(planned(a_stateful_slice().without(2).gated(1), 1h)), ElementsAre("release train-1"));
 }
 

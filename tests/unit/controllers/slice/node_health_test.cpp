@@ -92,7 +92,7 @@ TEST_F(Health, CountsNodesThatWereNotReadyAtTheStart) {
   EXPECT_EQ(since(2min), after(2min));
 }
 
-TEST_F(Health, TellsWhenANodeCeasedToBeReady) {
+TEST_F(Health, ReportsWhenANodeCeasedToBeReady) {
   observe({});
   EXPECT_EQ(health_->not_ready_since("pool-a-0"), std::nullopt);
   lose(1, 3min);

@@ -372,7 +372,10 @@ TEST(SlicePlan, IgnoresWaitingAndUngatedSlices) {
 }
 
 TEST(SlicePlan, IgnoresAnOpenSliceWithMissingHosts) {
-  EXPECT_TRUE(is_empty(plan_of(with_missing_hosts(in_pool_a().record("open")), 1h)));
+  EXPECT_TRUE(is_empty(plan_of(with_missing_hosts(in_pool_a().record("open")), 59s)));
+  EXPECT_THAT(writes_of(plan_of(with_missing_hosts(in_pool_a().record("open")), 1min)),
+              ElementsAre("patch Pod train-0"))
+      << "its waiting reason";
 }
 
 }  // namespace

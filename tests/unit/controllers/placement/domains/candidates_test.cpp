@@ -96,15 +96,15 @@ TEST(Candidates, WithScoutsAreTakenLast) {
 
 TEST(Candidates, StartWithThePreferredOneAndKeepTheOrderOfTheOthers) {
   CandidatesOf of(a_slice("x"), lettered_pools(4));
-  EXPECT_EQ(of.candidates.take_free("pool-c"), "pool-c");
+  EXPECT_EQ(of.candidates.take_free({}, "pool-c"), "pool-c");
   EXPECT_THAT(of.take_all(), ElementsAre("pool-a", "pool-b", "pool-d"));
 }
 
 TEST(Candidates, IgnoreAPreferenceForADomainThatIsNotFree) {
   CandidatesOf of(a_slice("x"), lettered_pools(3), a_slice("old").runs_in("pool-c").pods());
-  EXPECT_EQ(of.candidates.take_free("pool-c"), "pool-a");
-  EXPECT_EQ(of.candidates.take_free("no-such-pool"), "pool-b");
-  EXPECT_EQ(of.candidates.take_free("pool-c"), "");
+  EXPECT_EQ(of.candidates.take_free({}, "pool-c"), "pool-a");
+  EXPECT_EQ(of.candidates.take_free({}, "no-such-pool"), "pool-b");
+  EXPECT_EQ(of.candidates.take_free({}, "pool-c"), "");
 }
 
 TEST(Candidates, AreSkippedOnceOthersUseThem) {

@@ -1,0 +1,24 @@
+// How the text of an option is taken: checked, and set in OperatorOptions.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "cmd/tpu-slice-operator/options.h"
+
+namespace tpuslice {
+
+/// Errors: InvalidArgument with what was found and what is expected.
+using TakeOption = std::function<Status(OperatorOptions&, const std::string&)>;
+
+/// Any text.
+[[nodiscard]] TakeOption text(std::string OperatorOptions::*member);
+/// A decimal integer.
+[[nodiscard]] TakeOption number(int OperatorOptions::*member, int least, int most);
+/// One of the allowed texts.
+[[nodiscard]] TakeOption one_of(std::string OperatorOptions::*member, std::vector<std::string> allowed);
+/// Either true or false.
+[[nodiscard]] TakeOption boolean(bool OperatorOptions::*member);
+
+}  // namespace tpuslice
