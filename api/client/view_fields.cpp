@@ -55,8 +55,15 @@ constexpr std::array kNodeSelectorTermFields{
 constexpr Message kNodeSelectorTerm{"NodeSelectorTerm", kNodeSelectorTermFields};
 constexpr std::array kNodeSelectorFields{Field{1, "nodeSelectorTerms", kMessage, &kNodeSelectorTerm, kRepeated}};
 constexpr Message kNodeSelector{"NodeSelector", kNodeSelectorFields};
+constexpr std::array kPreferredTermFields{
+    Field{1, "weight", kInteger},
+    Field{2, "preference", kMessage, &kNodeSelectorTerm},
+};
+constexpr Message kPreferredTerm{"PreferredSchedulingTerm", kPreferredTermFields};
 constexpr std::array kNodeAffinityFields{
-    Field{1, "requiredDuringSchedulingIgnoredDuringExecution", kMessage, &kNodeSelector}};
+    Field{1, "requiredDuringSchedulingIgnoredDuringExecution", kMessage, &kNodeSelector},
+    Field{2, "preferredDuringSchedulingIgnoredDuringExecution", kMessage, &kPreferredTerm, kRepeated},
+};
 constexpr Message kNodeAffinity{"NodeAffinity", kNodeAffinityFields};
 constexpr std::array kAffinityFields{Field{1, "nodeAffinity", kMessage, &kNodeAffinity}};
 constexpr Message kAffinity{"Affinity", kAffinityFields};

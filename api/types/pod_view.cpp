@@ -35,23 +35,24 @@ TolerationView read_toleration(Value value) {
   return toleration;
 }
 
-SharedString read_required_node_affinity(Value value) {
-  SharedString required;
+void read_node_affinity(Value value, PodScheduling& scheduling) {
   each_member(value, [&](std::string_view kind, Value affinity) {
     if (kind != "nodeAffinity") return;
-    each_member(affinity, [&](std::string_view key, Value selector) {
+    each_member(affinity, [&](std::string_view key, Value terms) {
       if (key == "requiredDuringSchedulingIgnoredDuringExecution") {
-        required = SharedString::decoded(simdjson::to_json_string(selector));
+        scheduling.node_affinity = SharedString::decoded(simdjson::to_json_string(terms));
+      } else if (key == "preferredDuringSchedulingIgnoredDuringExecution") {
+        scheduling.preferred_affinity = SharedString::decoded(simdjson::to_json_string(terms));
       }
     });
   });
-  return required;
 }
 
 /// Drops what is only kept for a pod without a node.
 void drop_node_choice(PodScheduling& scheduling, PodView& pod) {
   scheduling.tolerations = {};
   scheduling.node_affinity = {};
+  scheduling.preferred_affinity = {};
   scheduling.claim_templates = {};
   pod.unschedulable = {};
   pod.scheduling_error = {};
@@ -63,7 +64,7 @@ void drop_node_choice(PodScheduling& scheduling, PodView& pod) {
 constexpr std::size_t kMaxNodeChoice = 32U << 10U;
 
 Status check_size(const PodScheduling& scheduling, const ObjectKey& pod) {
-  std::size_t bytes = scheduling.node_affinity.size();
+  std::size_t bytes = scheduling.node_affinity.size() + scheduling.preferred_affinity.size();
   for (const auto& [key, value] : scheduling.node_selector) bytes += key.size() + value.size();
   for (const TolerationView& each : scheduling.tolerations) {
     bytes += sizeof(each) + each.key.size() + each.value.size() + each.effect.size();
@@ -159,7 +160,7 @@ void read_pod_spec(Value value, const KeptKeys* keep, PodScheduling& scheduling,
     } else if (key == "nodeSelector") {
       scheduling.node_selector = strings_of(member);
     } else if (key == "affinity") {
-      scheduling.node_affinity = read_required_node_affinity(member);
+      read_node_affinity(member, scheduling);
     } else if (key == "tolerations") {
       scheduling.tolerations.clear();
       each_item(member, [&](Value item) { scheduling.tolerations.push_back(read_toleration(item)); });

@@ -84,7 +84,8 @@ struct PodScheduling {
 
   // Only while the pod has no node.
   std::vector<TolerationView> tolerations;
-  SharedString node_affinity;  ///< JSON of the required node selector; empty without one.
+  SharedString node_affinity;       ///< JSON of the required node selector; empty without one.
+  SharedString preferred_affinity;  ///< JSON of the list of preferred terms; empty without any.
   /// "spec.resourceClaims[0].resourceClaimTemplateName gpu-template", of each claim that has one.
   SharedString claim_templates;
   friend bool operator==(const PodScheduling&, const PodScheduling&) = default;

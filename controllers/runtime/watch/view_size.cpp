@@ -32,6 +32,7 @@ std::size_t size_of_resources(const ResourceAmounts& resources) {
 /// Size of PodView::scheduling. Its strings count in full: all of it is shared by the pods of a group.
 std::size_t scheduling_size(const PodScheduling& scheduling) {
   std::size_t bytes = block(sizeof(PodScheduling)) + heap_of_text(scheduling.node_affinity.size()) +
+                      heap_of_text(scheduling.preferred_affinity.size()) +
                       heap_of_text(scheduling.claim_templates.size()) + size_of_resources(scheduling.resources);
   for (const auto& [key, value] : scheduling.node_selector) bytes += 2 * kSharedText + key.size() + value.size();
   for (const TolerationView& each : scheduling.tolerations) {

@@ -62,7 +62,7 @@ constexpr std::string_view kPodWithoutNode = R"({
     "affinity": {
       "podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [{"topologyKey": "t"}]},
       "nodeAffinity": {
-        "preferredDuringSchedulingIgnoredDuringExecution": [],
+        "preferredDuringSchedulingIgnoredDuringExecution": [{"weight": 1, "preference": {}}],
         "requiredDuringSchedulingIgnoredDuringExecution":
           {"nodeSelectorTerms": [{"matchExpressions": [{"key": "zone", "operator": "Exists"}]}]}}}NODE
   },
@@ -85,6 +85,8 @@ TEST(PodView, KeepsTheNodeRequirementsOfAnUnboundPod) {
   EXPECT_EQ(
       parse_json(pod.scheduling->node_affinity).value(),
       parse_json(R"({"nodeSelectorTerms": [{"matchExpressions": [{"key": "zone", "operator": "Exists"}]}]})").value());
+  EXPECT_EQ(parse_json(pod.scheduling->preferred_affinity).value(),
+            parse_json(R"([{"weight": 1, "preference": {}}])").value());
   EXPECT_EQ(pod.unschedulable, "0/3 nodes are available");
 }
 
@@ -93,6 +95,7 @@ TEST(PodView, DropsTheNodeRequirementsOfABoundPod) {
   EXPECT_EQ(pod.node_name, "n");
   EXPECT_THAT(pod.scheduling->tolerations, IsEmpty());
   EXPECT_EQ(pod.scheduling->node_affinity, "");
+  EXPECT_EQ(pod.scheduling->preferred_affinity, "");
   EXPECT_EQ(pod.unschedulable, "");
   EXPECT_EQ(pod.scheduling->node_selector.size(), 1U) << "slice placement reads it";
 }
