@@ -46,6 +46,9 @@ struct ClusterState {
 /// Not thread-safe.
 class AcceleratorCache {
  public:
+  /// Those that were used last are kept. Each holds a result for each domain.
+  static constexpr std::size_t kMaxComparisons = 64;
+
   AcceleratorCache(std::string accelerator, PlacementOptions options)
       : accelerator_(std::move(accelerator)), options_(std::move(options)) {}
 
@@ -75,9 +78,6 @@ class AcceleratorCache {
   [[nodiscard]] std::shared_ptr<Comparison> comparison(const NodeRequirements& requirements);
 
  private:
-  /// Each holds a result for each domain.
-  static constexpr std::size_t kMaxComparisons = 16;
-
   struct ByKey {
     bool operator()(const CachedSlice* a, const CachedSlice* b) const { return a->slice.key < b->slice.key; }
   };

@@ -38,12 +38,13 @@ AcceleratorCache& AcceleratorCaches::update(const std::string& accelerator, Reme
   entry->remembered = std::move(remembered);
   if (changed.all) {
     read(*entry, now);
-    return entry->cache;
+  } else {
+    std::vector<RemovedHosts::value_type> differences;
+    std::ranges::set_symmetric_difference(before, entry->remembered.removed_hosts, std::back_inserter(differences));
+    for (const auto& [slice, hosts] : differences) changed.slices.insert(slice);
+    apply(*entry, changed, now);
   }
-  std::vector<RemovedHosts::value_type> differences;
-  std::ranges::set_symmetric_difference(before, entry->remembered.removed_hosts, std::back_inserter(differences));
-  for (const auto& [slice, hosts] : differences) changed.slices.insert(slice);
-  apply(*entry, changed, now);
+  entry->remembered.places = nullptr;  // Otherwise each change would copy the history.
   return entry->cache;
 }
 

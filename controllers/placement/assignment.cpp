@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "api/base/earlier.h"
+#include "controllers/placement/accelerator_cache.h"
 #include "controllers/placement/domains/candidates.h"
 #include "controllers/placement/domains/chosen_nodes.h"
 #include "controllers/placement/queue.h"
@@ -19,11 +20,19 @@
 namespace tpuslice::placement {
 namespace {
 
-/// Waiting reasons list domains only for this many gangs at the head of the queue.
+/// Waiting reasons list domains for this many gangs.
 constexpr std::size_t kMaxDetailedGangs = 20;
-/// Distinct node requirements of one namespace that are compared with all domains in one plan. Slices with further
-/// requirements wait, so that one namespace does not delay the others.
+/// Distinct node requirements of one namespace that are compared with all domains in one plan. Slices with further ones
+/// wait, so that no namespace, nor a number of them, delays the others.
 constexpr std::size_t kMaxRequirementsOfNamespace = 32;
+
+/// Each namespace has an equal share, at least one.
+std::size_t max_requirements(const std::vector<const Slice*>& ready) {
+  std::set<std::string_view> namespaces;
+  for (const Slice* slice : ready) namespaces.insert(slice->key.namespace_name);
+  const std::size_t share = AcceleratorCache::kMaxComparisons / std::max<std::size_t>(namespaces.size(), 1);
+  return std::clamp<std::size_t>(share, 1, kMaxRequirementsOfNamespace);
+}
 
 class Assigner {
  public:
@@ -32,6 +41,7 @@ class Assigner {
         placed_(*request.placed),
         inventory_(inventory),
         budget_(request.preemption_budget),
+        max_requirements_(max_requirements(request.ready)),
         reservations_(request, inventory, by_slice_) {
     for (const auto& [slice, node] : request.scouts) {
       if (!node.empty()) scout_nodes_.insert(node);
@@ -58,6 +68,7 @@ class Assigner {
 
   Assignment take() {
     if (const auto changes_at = reservations_.changes_at()) set_earlier(out_.changes_at, *changes_at);
+    out_.pod_victims = pod_victims_.take();
     return std::move(out_);
   }
 
@@ -66,15 +77,13 @@ class Assigner {
 
   void exclude_repaired(const Gang& gang) {
     for (const auto& [domain, until] : request_.repaired) {
-      const auto has_key = [&](const Slice* slice) { return slice->topology_key == domain.first; };
-      if (std::ranges::none_of(gang.slices, has_key)) continue;
+      if (std::ranges::find(gang.slices, domain.first, &Slice::topology_key) == gang.slices.end()) continue;
       set_earlier(out_.changes_at, until);
       excluded_.emplace(domain.second, fmt::format("{} was repaired a moment ago, and is used from {} on",
                                                    domain.second, format_rfc3339(until)));
     }
   }
 
-  /// Gangs come in the order of their priority.
   void reserve_kept_domains(std::int32_t priority) {
     for (; reserved_kept_ < request_.kept.size(); ++reserved_kept_) {
       const KeptDomain& kept = request_.kept[reserved_kept_];
@@ -159,7 +168,7 @@ class Assigner {
     Candidates* candidates = candidates_for(slice, std::move(requirements));
     if (candidates == nullptr) {
       wait(gang, fmt::format("{} other node requirements of namespace {} are compared with the nodes first",
-                             kMaxRequirementsOfNamespace, slice.key.namespace_name));
+                             max_requirements_, slice.key.namespace_name));
       return std::nullopt;
     }
     Found found{&slice, candidates->requirements().topology_key, take_kept(slice, *candidates), {}, candidates};
@@ -176,8 +185,8 @@ class Assigner {
     const KeptDomain* const kept = kept_domain(slice);
     if (kept == nullptr || kept->domain.first != candidates.requirements().topology_key) return {};
     const std::string& domain = kept->domain.second;
-    if (excluded_.contains(domain)) return {};
-    if (inventory_.check(candidates.requirements(), domain).obstacle != Obstacle::kNone) return {};
+    if (excluded_.contains(domain) || inventory_.check(candidates.requirements(), domain).obstacle != Obstacle::kNone)
+      return {};
     candidates.remove(domain);
     return domain;
   }
@@ -284,11 +293,13 @@ class Assigner {
       }
       std::optional<DomainVictims> cheapest;
       if (may_end)
-        cheapest = cheapest_victims(candidates, inventory_, placed_.by_key, gang.priority(), claimed, failed);
+        cheapest =
+            cheapest_victims(candidates, inventory_, placed_.by_key, gang.priority(), claimed, pod_victims_, failed);
       if (!cheapest) return {};
       claimed.domains.emplace(key, cheapest->domain);
       claim.domains.emplace_back(&candidates, cheapest->domain);
       victims.insert(cheapest->slices.begin(), cheapest->slices.end());
+      for (const Slice* victim : cheapest->slices) claimed.workloads.insert(workload_name(*victim));
       chosen.emplace_back(slice, *std::move(cheapest));
     }
     if (std::string obstacle = budget_.obstacle(victims.size()); !obstacle.empty()) return {"; " + obstacle, {}};
@@ -347,7 +358,7 @@ class Assigner {
       if (are_equivalent(known.requirements(), requirements)) return &known;
     }
     std::size_t& count = by_namespace_[namespace_name];
-    if (count == kMaxRequirementsOfNamespace) return nullptr;
+    if (count == max_requirements_) return nullptr;
     ++count;
     return &candidates_.emplace_back(
         inventory_, std::move(requirements),
@@ -365,6 +376,7 @@ class Assigner {
   std::set<std::string> scout_nodes_;
   std::list<Candidates> candidates_;
   CandidatesBySlice by_slice_;
+  const std::size_t max_requirements_;               ///< Maximum of one namespace.
   std::map<std::string, std::size_t> by_namespace_;  ///< Number of `candidates_` made for the namespace.
   ExcludedDomains excluded_;                         ///< For any slice of the gang that is being placed.
   std::size_t detailed_gangs_ = 0;
@@ -373,6 +385,7 @@ class Assigner {
   Queue queue_;
   Reservations reservations_;
   Claimed claimed_;  ///< By gangs with higher priority.
+  PodVictims pod_victims_;
   Assignment out_;
 };
 

@@ -31,9 +31,9 @@ struct WaitingSlice {
   std::shared_ptr<const NodeRequirements> lacks = {};
 };
 
-/// A slice that is preempted so that one of higher priority can be placed.
+/// A slice or pod that is preempted so that a slice of higher priority can be placed.
 struct Preemption {
-  const Slice* victim = nullptr;
+  const Slice* victim = nullptr;  ///< A pod if its size is 0 (PodVictims).
   const Slice* preemptor = nullptr;
   std::string domain;
 };
@@ -42,7 +42,8 @@ struct Assignment {
   std::vector<Placement> placements;
   std::vector<WaitingSlice> waiting;
   std::vector<Preemption> preemptions;
-  std::optional<Timestamp> changes_at;  ///< When the assignment may change without a watch event.
+  std::map<ObjectKey, Slice> pod_victims;  ///< Those of the preemptions that are pods.
+  std::optional<Timestamp> changes_at;     ///< When the assignment may change without a watch event.
 };
 
 /// Free domains are reserved for a gang that waits for further ones. Without bounds, a large gang could keep all nodes

@@ -11,7 +11,8 @@ namespace tpuslice::placement {
 
 struct FormerPlace {
   plan::ObjectReference workload;
-  DomainName domain;       ///< Without a name if one of the lost pods had got no node in it.
+  /// Empty if the slice was not placed; without a value if one of the lost pods had got no node.
+  DomainName domain;
   Timestamp queued_since;  ///< Slice::queued_since
   Timestamp left;          ///< When the latest of its pods was lost, or was deleted.
   std::int32_t priority = 0;

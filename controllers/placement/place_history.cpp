@@ -29,21 +29,25 @@ void PlaceHistory::record(const PodPtr& before, const PodPtr& after, const NodeP
     if (places_->contains(slice_key(*after))) writable_locked().erase(slice_key(*after));
     return;
   }
-  if (!is_placed(before) || !in_slice(*before) || !is_loss(*before, after)) return;
-  const std::string& key = before->annotation(tpu::kTopologyKey);
+  if (before == nullptr || !in_slice(*before) || !is_loss(*before, after)) return;
   const ObjectKey slice = slice_key(*before);
   FormerPlace place{.workload = workload_of(*before),
-                    .domain = {key, node == nullptr ? std::string() : domain_of_node(*node, key)},
                     .queued_since = slice::queued_since(*before),
                     .left = now,
                     .priority = before->priority,
                     .user = display_name(*before)};
+  if (is_placed(before)) {
+    const std::string& key = before->annotation(tpu::kTopologyKey);
+    place.domain = {key, node == nullptr ? std::string() : domain_of_node(*node, key)};
+  }
   const MutexLock lock(mutex_);
   FormerPlaces& places = writable_locked();
   if (const auto known = places.find(slice); known != places.end()) {
-    if (known->second.workload == place.workload) {
-      place.queued_since = std::min(place.queued_since, known->second.queued_since);
-      if (known->second.domain.second.empty()) place.domain = known->second.domain;
+    const FormerPlace& other = known->second;
+    if (other.workload == place.workload) {
+      place.queued_since = std::min(place.queued_since, other.queued_since);
+      const bool had_no_node = !other.domain.first.empty() && other.domain.second.empty();
+      if (had_no_node || place.domain.first.empty()) place.domain = other.domain;
     }
     known->second = std::move(place);
     return;

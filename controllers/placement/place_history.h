@@ -19,8 +19,8 @@ class PlaceHistory {
   /// Beyond it, the place that was left first is dropped.
   static constexpr std::size_t kMaxSlices = 10'000;
 
-  /// A change of a pod, which is on `node` if that is not null. Records the place of a slice that loses it, and forgets
-  /// the place of a slice that is placed again.
+  /// A change of a pod, which is on `node` if that is not null. Records the place of a slice that loses it, also while
+  /// it waits, and forgets the place of a slice that is placed again.
   void record(const PodPtr& before, const PodPtr& after, const NodePtr& node, Timestamp now) TPUSLICE_EXCLUDES(mutex_);
   [[nodiscard]] std::shared_ptr<const FormerPlaces> places() const TPUSLICE_EXCLUDES(mutex_);
 

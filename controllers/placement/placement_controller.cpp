@@ -35,13 +35,13 @@ LossHistories record_losses(const slice::SliceStores& stores, const Clock& clock
       losses.places->record(before, after, node, clock.wall());
     });
   }
-  stores.nodes.add_listener(
-      [failures = losses.failures, indexes = stores.indexes, &clock](const NodePtr& before, const NodePtr& after) {
-        if (before == nullptr) return;
-        for (const DomainName& domain : failed_domains(indexes.pods_by_node.lookup(before->key.name), before, after)) {
-          failures->record(domain, clock.wall());
-        }
-      });
+  stores.nodes.add_listener([losses, indexes = stores.indexes, &clock](const NodePtr& before, const NodePtr& after) {
+    losses.rejections->record(before, after);
+    if (before == nullptr) return;
+    for (const DomainName& domain : failed_domains(indexes.pods_by_node.lookup(before->key.name), before, after)) {
+      losses.failures->record(domain, clock.wall());
+    }
+  });
   return losses;
 }
 

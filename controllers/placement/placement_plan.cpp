@@ -70,10 +70,16 @@ std::optional<Timestamp> kept_until(const AcceleratorCache& cache, const ObjectK
   return place.workload_runs ? std::optional(place.left + options.keep_domain_without_pods) : std::nullopt;
 }
 
+/// Not for slices that are left out of placement, which may not start for long.
 void keep_domains(const PlacementObserved& seen, const AcceleratorCache& cache, const PlacementOptions& options,
-                  Classified& out) {
+                  const PlacementDecisions& decisions, Classified& out) {
   std::vector<KeptDomain>& kept = out.request.kept;
+  const auto is_left_out = [&](const ObjectKey& key) {
+    const auto is_it = [&](const WaitingSlice& waiting) { return waiting.slice->key == key; };
+    return std::ranges::any_of(decisions.refused, is_it) || std::ranges::any_of(decisions.rejected, is_it);
+  };
   for (const auto& [key, place] : seen.places) {
+    if (is_left_out(key)) continue;
     const std::optional<Timestamp> until = kept_until(cache, key, place, options);
     if (!until || seen.now >= *until) continue;
     kept.push_back({key, place.domain, place.priority, place.user});
@@ -181,6 +187,7 @@ void decide(const PlacementObserved& seen, AcceleratorCache& cache, PlacementReq
   }
   out.placements = std::move(assignment.placements);
   out.preemptions = std::move(assignment.preemptions);
+  out.pod_victims = std::move(assignment.pod_victims);
   out.without_nodes = assignment.waiting.size();
   out.waiting = std::move(assignment.waiting);
   complete_waiting_reasons(seen, options, out);
@@ -215,7 +222,6 @@ plan::Plan plan_placement(const PlacementObserved& seen, AcceleratorCache& cache
   request.reservation = options.reservation;
   request.failed_writes = seen.failed_writes.get();
   add_asked_nodes(seen.scouts, seen.provisioning, options.scale_up, request);
-  keep_domains(seen, cache, options, classified);
   PlacementDecisions decisions;
   decisions.failed_writes = request.failed_writes;
   request.rejected = seen.rejected.get();
@@ -229,6 +235,7 @@ plan::Plan plan_placement(const PlacementObserved& seen, AcceleratorCache& cache
             [&](const Slice& slice) { return hold_of_refused(slice, request.failed_writes, seen.now); });
   leave_out(decisions.rejected,
             [&](const Slice& slice) { return hold_of_rejected(slice, request.rejected, seen.now); });
+  keep_domains(seen, cache, options, decisions, classified);
   if (set_preemption_budget(seen, cache.accelerator(), options, classified)) {
     decisions.preemption_record = create_preemption_records(preemptions_key(options));
   }

@@ -108,15 +108,15 @@ class PlanBuilder {
     const Slice& victim = *preemption.victim;
     const Slice& preemptor = *preemption.preemptor;
     const std::string why = fmt::format("a slice of priority {} needs {} {}", preemptor.priority(),
-                                        domain_noun(victim.topology_key), preemption.domain);
-    const std::string what =
-        fmt::format("{} of priority {} is preempted: {}", short_name(victim), victim.priority(), why);
+                                        domain_noun(preemptor.topology_key), preemption.domain);
+    const bool is_pod = victim.size == 0;
+    const std::string what = fmt::format("{} of priority {} is preempted: {}",
+                                         is_pod ? victim.key.name : short_name(victim), victim.priority(), why);
+    const std::string name = fmt::format("{} {}", is_pod ? "Pod" : "Slice", what);
     plan::ActionEvents events;  // All the deletes share them.
-    events.on_success.push_back(
-        of_workload(victim, {EventType::kNormal, "SlicePreempted", "PreemptSlice", "Slice " + what}));
-    events.on_failure.push_back(
-        of_workload(victim, {EventType::kWarning, "SlicePreempted", "PreemptSlice",
-                             fmt::format("Slice {}; not all of its pods could be deleted:", what)}));
+    events.on_success.push_back(of_workload(victim, {EventType::kNormal, "SlicePreempted", "PreemptSlice", name}));
+    events.on_failure.push_back(of_workload(victim, {EventType::kWarning, "SlicePreempted", "PreemptSlice",
+                                                     fmt::format("{}; not all of its pods could be deleted:", name)}));
     events.measurements.push_back(plan::increment(kSlicesPreempted, accelerator_));
     const auto shared = std::make_shared<const plan::ActionEvents>(std::move(events));
     for (const PodPtr& pod : victim.started()) {
@@ -124,7 +124,7 @@ class PlanBuilder {
       deletes_.push_back(delete_pod(*pod));
       deletes_.back().events = shared;
     }
-    notes_.push_back("slice " + what);
+    notes_.push_back(fmt::format("{} {}", is_pod ? "pod" : "slice", what));
   }
 
   /// Adds the record, which is written before the deletes. If it fails, nothing is preempted.

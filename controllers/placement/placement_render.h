@@ -16,6 +16,7 @@ namespace tpuslice::placement {
 struct PlacementDecisions {
   std::vector<Placement> placements;
   std::vector<Preemption> preemptions;
+  std::map<ObjectKey, Slice> pod_victims;  ///< Those of the preemptions that are pods.
   /// Written before anything is preempted. If that fails, nothing is.
   std::optional<plan::Action> preemption_record;
   std::vector<WaitingSlice> waiting;     ///< For nodes, and long enough for a waiting reason.

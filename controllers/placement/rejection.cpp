@@ -19,11 +19,13 @@ Duration doubled(Duration first, int times, Duration longest) {
 }  // namespace
 
 Timestamp excluded_until(const RejectionsOfDomain& of) {
+  if (of.changed) return of.last;
   return of.last + doubled(std::chrono::minutes(10), of.times - 1, std::chrono::hours(2));
 }
 
 Timestamp held_until(const Rejections& of) {
-  if (of.times < 2) return of.last;
+  const bool changed = std::ranges::any_of(of.domains, [](const auto& each) { return each.second.changed; });
+  if (of.times < 2 || changed) return of.last;
   return of.last + doubled(std::chrono::minutes(1), of.times - 2, std::chrono::minutes(30));
 }
 

@@ -1,7 +1,8 @@
 // Rejection: what follows for a slice from placements that kube-scheduler rejected. Pure.
 //
 // A rejected placement costs the workload a restart. So the slice is not placed in that domain again for ten minutes,
-// then twenty and so on; and the more domains reject it one after the other, the longer it waits before the next.
+// then twenty and so on, unless one of its nodes changes; and the more domains reject it one after the other, the
+// longer it waits before the next.
 #pragma once
 
 #include <map>
@@ -17,6 +18,7 @@ namespace tpuslice::placement {
 struct RejectionsOfDomain {
   int times = 0;
   Timestamp last;
+  bool changed = false;  ///< A node of the domain has changed since.
 };
 
 /// The placements of a slice that were rejected.
@@ -32,10 +34,11 @@ struct Rejections {
 /// By slice.
 using RejectedSlices = std::map<ObjectKey, Rejections>;
 
-/// The slice is not placed in the domain before: after 10 min, doubled by each further rejection, at most 2 h.
+/// The slice is not placed in the domain before: after 10 min, doubled by each further rejection, at most 2 h; at once
+/// if the domain has changed.
 [[nodiscard]] Timestamp excluded_until(const RejectionsOfDomain& of);
 /// The slice is not placed anywhere before: at once after the first, then after 1 min, doubled by each further
-/// rejection, at most 30 min.
+/// rejection, at most 30 min; at once if one of the domains has changed.
 [[nodiscard]] Timestamp held_until(const Rejections& of);
 /// After it all is forgotten.
 [[nodiscard]] Timestamp forgotten_at(const Rejections& of);

@@ -1,6 +1,7 @@
 #include "controllers/placement/rejection_history.h"
 
 #include <algorithm>
+#include <tuple>
 
 #include "controllers/slice/unschedulable.h"
 #include "tpu/labels.h"
@@ -30,9 +31,9 @@ void RejectionHistory::record(const PodPtr& before, const PodPtr& after, Timesta
   if (why.temporary && (!placed || now < *placed + kPasses)) return;
   const plan::ObjectReference workload = workload_of(*before);
   const MutexLock lock(mutex_);
-  if (slices_.use_count() > 1) slices_ = std::make_shared<RejectedSlices>(*slices_);
-  std::erase_if(*slices_, [&](const auto& each) { return now >= forgotten_at(each.second); });
-  Rejections& known = (*slices_)[slice_key(*before)];
+  RejectedSlices& slices = writable_locked();
+  std::erase_if(slices, [&](const auto& each) { return now >= forgotten_at(each.second); });
+  Rejections& known = slices[slice_key(*before)];
   if (known.workload != workload) known = {.workload = workload};
   if (known.times > 0 && domain == known.last_domain && now < known.last + kSameRejection) return;
   ++known.times;
@@ -42,8 +43,32 @@ void RejectionHistory::record(const PodPtr& before, const PodPtr& after, Timesta
   RejectionsOfDomain& of = known.domains[domain];
   ++of.times;
   of.last = now;
-  if (slices_->size() <= kMaxSlices) return;
-  slices_->erase(std::ranges::min_element(*slices_, {}, [](const auto& entry) { return entry.second.last; }));
+  of.changed = false;
+  if (slices.size() <= kMaxSlices) return;
+  slices.erase(std::ranges::min_element(slices, {}, [](const auto& entry) { return entry.second.last; }));
+}
+
+void RejectionHistory::record(const NodePtr& before, const NodePtr& after) {
+  if (before == nullptr || after == nullptr) return;
+  const auto choice = [](const NodeView& node) {
+    return std::tie(node.labels, node.unschedulable, node.taints, node.allocatable);
+  };
+  if (choice(*before) == choice(*after)) return;
+  const MutexLock lock(mutex_);
+  const auto is_of_node = [&](const DomainName& domain) {
+    return domain_of_node(*after, domain.first) == domain.second ||
+           domain_of_node(*before, domain.first) == domain.second;
+  };
+  for (const auto& [slice, rejections] : RejectedSlices(*slices_)) {
+    for (const auto& [domain, of] : rejections.domains) {
+      if (!of.changed && is_of_node(domain)) writable_locked().at(slice).domains.at(domain).changed = true;
+    }
+  }
+}
+
+RejectedSlices& RejectionHistory::writable_locked() {
+  if (slices_.use_count() > 1) slices_ = std::make_shared<RejectedSlices>(*slices_);
+  return *slices_;
 }
 
 std::shared_ptr<const RejectedSlices> RejectionHistory::rejected() const {

@@ -21,9 +21,14 @@ class RejectionHistory {
 
   /// Records that a placed pod was deleted before it got a node.
   void record(const PodPtr& before, const PodPtr& after, Timestamp now) TPUSLICE_EXCLUDES(mutex_);
+  /// Records that a node was repaired, or changed in another way that kube-scheduler looks at; not that it became
+  /// Ready, which may happen all the time.
+  void record(const NodePtr& before, const NodePtr& after) TPUSLICE_EXCLUDES(mutex_);
   [[nodiscard]] std::shared_ptr<const RejectedSlices> rejected() const TPUSLICE_EXCLUDES(mutex_);
 
  private:
+  [[nodiscard]] RejectedSlices& writable_locked() TPUSLICE_REQUIRES(mutex_);
+
   mutable Mutex mutex_;
   /// Copied before a change only while a plan reads it.
   std::shared_ptr<RejectedSlices> slices_ TPUSLICE_GUARDED_BY(mutex_) = std::make_shared<RejectedSlices>();

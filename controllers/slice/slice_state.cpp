@@ -63,7 +63,8 @@ SliceState state_before_start(const Slice& slice, Timestamp now) {
 std::string lost_pod(const Slice& slice) {
   if (!slice.failed.empty()) {
     const PodView& pod = *slice.failed.front();
-    return fmt::format("pod {} failed{}", pod.key.name, pod.cause().empty() ? "" : ": " + pod.cause());
+    return fmt::format("pod {} failed{}{}", pod.key.name, pod.node_name.empty() ? "" : " on node " + pod.node_name,
+                       pod.cause().empty() ? "" : ": " + pod.cause());
   }
   if (!slice.terminating.empty()) return fmt::format("pod {} is being deleted", slice.terminating.front()->key.name);
   std::string missing = missing_hosts(slice);

@@ -8,6 +8,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "tpu/topology_key.h"
+
 namespace tpuslice::placement {
 namespace {
 
@@ -154,8 +156,29 @@ Candidates::Rank Candidates::rank(const std::string& name, const Domain& domain,
   const bool has_scout = !scout_nodes.empty() && std::ranges::any_of(domain.nodes, [&](const NodeUse* use) {
     return scout_nodes.contains(use->node->key.name);
   });
-  return {has_scout, !concern(fit).empty(), failed == failures.end() ? 0 : failed->second,
+  return {has_scout,
+          !concern(fit).empty(),
+          failed == failures.end() ? 0 : failed->second,
+          free_nodes_around(domain),
+          -fit.preference,
           preferences_.capacities.at(static_cast<std::size_t>(fit.capacity))};
+}
+
+std::vector<std::size_t> Candidates::free_nodes_around(const Domain& domain) const {
+  const std::string& key = requirements_->topology_key;
+  if (!tpu::is_gke_topology_key(key)) return {};
+  std::vector<std::pair<std::size_t, std::size_t>> around;  // Number of nodes, and of free ones.
+  for (const auto& [label, value] : domain.nodes.front()->node->labels) {
+    if (label == key || !tpu::is_gke_topology_key(label)) continue;
+    const Domains::ByValue& others = inventory_.domains(label);
+    const auto other = others.find(std::string_view(value));
+    if (other == others.end() || other->second.nodes.size() <= domain.nodes.size()) continue;
+    around.emplace_back(other->second.nodes.size(), other->second.nodes.size() - other->second.used);
+  }
+  std::ranges::sort(around);
+  std::vector<std::size_t> free;
+  for (const auto& [nodes, free_nodes] : around) free.push_back(free_nodes);
+  return free;
 }
 
 std::string Candidates::concern(const Fit& fit) const {

@@ -19,8 +19,10 @@ using CapacityOrder = std::array<int, 3>;
 inline constexpr CapacityOrder kDefaultCapacityOrder = {0, 1, 2};
 
 /// The best of the free domains is taken first: one without a scout, whose partition is healthy and that has no
-/// maintenance scheduled within a day; then that with the fewest failures; then by the order of capacities; then by
-/// name. The domains are looked at once, when they are first needed. Not thread-safe.
+/// maintenance scheduled within a day; then that with the fewest failures; then, of GKE's partitions, one whose
+/// enclosing partitions have the fewest free nodes, so that large ones stay free; then by the preferred node affinity
+/// of the pods; then by the order of capacities; then by name. The domains are looked at once, when they are first
+/// needed. Not thread-safe.
 class Candidates {
  public:
   struct Preferences {
@@ -68,9 +70,12 @@ class Candidates {
   [[nodiscard]] std::string explain(std::size_t needed, std::string_view viewer, const ExcludedDomains& excluded = {});
 
  private:
-  /// Less is better: has a scout, is a concern, failures, capacity.
-  using Rank = std::tuple<bool, bool, int, int>;
+  /// Less is better: has a scout, is a concern, failures, free nodes of enclosing partitions, preference, capacity.
+  using Rank = std::tuple<bool, bool, int, std::vector<std::size_t>, std::int64_t, int>;
   [[nodiscard]] Rank rank(const std::string& name, const Domain& domain, const Fit& fit) const;
+  /// The number of free nodes of each partition that encloses the domain, the smallest partition first. Empty for a
+  /// domain that is no partition of GKE.
+  [[nodiscard]] std::vector<std::size_t> free_nodes_around(const Domain& domain) const;
   /// Why a slice in a domain that fits may soon be lost; empty without a concern.
   [[nodiscard]] std::string concern(const Fit& fit) const;
 

@@ -81,6 +81,7 @@ Fit compare(const NodeRequirements& requirements, const std::string& domain, con
     return {Obstacle::kUnusable, fmt::format("{} has {} of {} nodes Ready", domain, ready, nodes_wanted)};
   }
   Fit fit;
+  fit.preference = requirements.pods.front().preference(*nodes.front()->node);
   for (const NodeUse* use : nodes) {
     fit.capacity = std::max(fit.capacity, capacity_of(*use->node));
     if (fit.unhealthy.empty()) fit.unhealthy = unhealthy_partition(*use->node);

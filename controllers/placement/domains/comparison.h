@@ -24,6 +24,7 @@ struct Fit {
   std::string text;  ///< "pool-b has 3 of 4 nodes Ready"; empty for kNone and kMismatch.
 
   // Set for a domain with kNone.
+  std::int64_t preference = 0;                 ///< PodRequirements::preference() of its first node.
   Capacity capacity = Capacity::kReservation;  ///< The last of its nodes'.
   std::string unhealthy = {};                  ///< unhealthy_partition() of a node.
   std::optional<Timestamp> maintenance = {};   ///< The first scheduled_maintenance() of its nodes.

@@ -13,6 +13,9 @@
 namespace tpuslice::placement {
 namespace {
 
+/// Further ones are ignored: each is compared with a node of each domain.
+constexpr std::size_t kMaxPreferredTerms = 16;
+
 constexpr std::array<std::string_view, 3> kNodeStateTaints = {
     "node.kubernetes.io/unschedulable", "node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"};
 
@@ -51,6 +54,21 @@ void add_hostname(NodeRequirements& requirements, const PodView& pod) {
 
 PodRequirements::PodRequirements(PodPtr from) : pod(std::move(from)) {
   if (!pod->scheduling->node_affinity.empty()) affinity = parse_json(pod->scheduling->node_affinity).value_or(Json());
+  if (pod->scheduling->preferred_affinity.empty()) return;
+  const Json terms = parse_json(pod->scheduling->preferred_affinity).value_or(Json());
+  for (const Json& term : terms.is_array() ? terms : Json::array()) {
+    const Json* const selector = find_path(term, {"preference"});
+    if (selector == nullptr || preferred.size() == kMaxPreferredTerms) continue;
+    preferred.emplace_back(int_at(term, {"weight"}), Json{{"nodeSelectorTerms", Json::array({*selector})}});
+  }
+}
+
+std::int64_t PodRequirements::preference(const NodeView& node) const {
+  std::int64_t sum = 0;
+  for (const auto& [weight, selector] : preferred) {
+    if (matches_node_selector(selector, node.labels, node.key.name).value_or(false)) sum += weight;
+  }
+  return sum;
 }
 
 bool PodRequirements::match(const NodeView& node) const {
@@ -117,7 +135,8 @@ bool have_same_requirements(const PodView& a, const PodView& b) {
   const PodScheduling& second = *b.scheduling;
   return a.scheduling.shares_with(b.scheduling) ||
          (have_same_selector(first.node_selector, second.node_selector) &&
-          first.node_affinity == second.node_affinity && first.tolerations == second.tolerations);
+          first.node_affinity == second.node_affinity && first.preferred_affinity == second.preferred_affinity &&
+          first.tolerations == second.tolerations);
 }
 
 NodeRequirements node_requirements(const Slice& slice) {

@@ -19,8 +19,12 @@ struct PodRequirements {
   /// NodeRequirements::hostnames holds. An affinity that the API server would refuse matches no node.
   [[nodiscard]] bool match(const NodeView& node) const;
 
+  /// The sum of the weights of the preferred terms that match, as kube-scheduler adds them.
+  [[nodiscard]] std::int64_t preference(const NodeView& node) const;
+
   PodPtr pod;
-  std::optional<Json> affinity;  ///< Required node selector; absent without one.
+  std::optional<Json> affinity;                          ///< Required node selector; absent without one.
+  std::vector<std::pair<std::int64_t, Json>> preferred;  ///< Weight and node selector of each preferred term.
 };
 
 /// The first taint that the pod does not tolerate, as "key=value:Effect"; empty if there is none. Ignores taints that
@@ -42,7 +46,7 @@ enum class Capacity : std::uint8_t { kReservation, kOnDemand, kSpot };
 /// When GKE will stop the node for maintenance (label cloud.google.com/scheduled-maintenance-time).
 [[nodiscard]] std::optional<Timestamp> scheduled_maintenance(const NodeView& node);
 
-/// The two pods have the same node selector (except kubernetes.io/hostname), affinity, tolerations and chips.
+/// The two pods have the same node selector (except kubernetes.io/hostname), affinities, tolerations and chips.
 [[nodiscard]] bool have_same_requirements(const PodView& a, const PodView& b);
 
 /// Different requirements of the pods of one slice, beyond which the slice is not placed: each is compared with each

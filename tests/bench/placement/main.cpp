@@ -85,7 +85,8 @@ class Cluster {
   runtime::PodStore pods_{kPods};
   runtime::NodeStore nodes_{kNodes};
   const slice::Indexes indexes_{runtime::PodStores({&pods_})};
-  const placement::PlacementReconciler placement_{runtime::PodStores({&pods_}), nodes_, indexes_, {}, {}};
+  const placement::PlacementReconciler placement_{runtime::PodStores({&pods_}),         nodes_, indexes_,
+                                                  std::make_shared<slice::Workloads>(), {},     {}};
 };
 
 double median(std::vector<double> values) {

@@ -55,13 +55,22 @@ TEST_F(Places, AreLeftWhenTheLastPodIsGone) {
   EXPECT_EQ(place()->left, after(1h + 30s));
 }
 
-TEST_F(Places, AreNotThoseOfPodsThatSucceedOrWait) {
+TEST_F(Places, AreNotThoseOfPodsThatSucceed) {
   change(train().pod(0), train().succeeds(0).pod(0), 1h);
   change(train().succeeds(0).pod(0), nullptr, 1h);
-  const SliceBuilder waiting = a_slice("train");
-  change(waiting.pod(0), nullptr, 1h);
-  change(nullptr, waiting.pod(0), 1h);
+  change(nullptr, train().pod(0), 1h);
   EXPECT_EQ(place(), nullptr);
+}
+
+TEST_F(Places, HaveNoDomainIfTheSliceWasWaiting) {
+  change(a_slice("train").created(30s).pod(0), nullptr, 1h);
+  ASSERT_NE(place(), nullptr);
+  EXPECT_EQ(place()->domain, DomainName());
+  change(train().pod(0), nullptr, 1h);
+  EXPECT_EQ(place()->domain, DomainName(kGkePool, "pool-a"));
+  EXPECT_EQ(place()->queued_since, after(30s));
+  change(a_slice("train").pod(1), nullptr, 1h);
+  EXPECT_EQ(place()->domain, DomainName(kGkePool, "pool-a")) << "one of its hosts was still gated";
 }
 
 TEST_F(Places, AreForgottenWhenTheSliceIsPlacedAgain) {

@@ -42,6 +42,16 @@ std::string waiting_reason(const plan::Plan& plan, const std::string& pod) {
   return "";
 }
 
+TEST(PreemptionPlan, PreemptsAPodWithoutASlice) {
+  PlacementScene seen = observed({a_pool("pool-a")}, {a_slice("high").priority(9)}, 10s);
+  seen.pods.push_back(a_pod_without_slice("notebook", "pool-a-0"));
+  seen.preemptions = preemption_records();
+  const plan::Plan plan = plan_placement(seen, kTwoAnHour);
+  EXPECT_THAT(deleted_by(plan), ElementsAre("delete Pod notebook"));
+  EXPECT_THAT(plan.reason, HasSubstr("pod notebook of priority 0 is preempted: a slice of priority 9 needs node pool "
+                                     "pool-a"));
+}
+
 TEST(PreemptionPlan, WritesTheRecordThenConditionsBeforeItDeletes) {
   const plan::Plan plan = plan_placement(a_full_pool(), kTwoAnHour);
   ASSERT_THAT(stages_of(plan),

@@ -21,7 +21,7 @@ SliceBuilder leaving(SliceBuilder slice) { return slice.terminating(0).terminati
 
 /// "low in pool-a", or "" if no domain can be made free for the slice.
 std::string cheapest(const SliceBuilder& slice, const std::vector<NodePtr>& nodes, const std::vector<PodPtr>& pods,
-                     const std::set<DomainName>& claimed = {}) {
+                     const std::set<DomainName>& claimed = {}, const std::set<std::string>& workloads = {}) {
   const std::vector<Slice> slices = read_slices(pods);
   RunningSlices running;
   for (const Slice& each : slices) running.emplace(each.key, &each);
@@ -29,8 +29,10 @@ std::string cheapest(const SliceBuilder& slice, const std::vector<NodePtr>& node
   const DomainFailures failures;
   const std::set<std::string> scout_nodes;
   const Slice preemptor = slice.slice();
+  PodVictims pods_of_none;
   Candidates candidates(inventory, node_requirements(preemptor), {failures, scout_nodes});
-  const auto found = cheapest_victims(candidates, inventory, running, preemptor.priority(), {claimed, {}});
+  const auto found =
+      cheapest_victims(candidates, inventory, running, preemptor.priority(), {claimed, {}, workloads}, pods_of_none);
   if (!found) return "";
   std::string names;
   for (const Slice* victim : found->slices) names += victim->key.name + " ";
@@ -83,12 +85,25 @@ TEST(CheapestVictims, AreOfLowerPriority) {
       "a in pool-a");
 }
 
-TEST(CheapestVictims, AreNeverPodsWithoutASlice) {
-  EXPECT_EQ(cheapest(a_slice("high").priority(9), lettered_pools(1), {a_pod_without_slice("notebook", "pool-a-0")}),
-            "");
+TEST(CheapestVictims, MayBePodsThatAreNoPlacedSlice) {
+  const PodPtr notebook = a_pod_without_slice("notebook", "pool-12-0");
   std::vector<PodPtr> pods = a_slice("a").runs_in("pool-11").pods();
-  pods.push_back(a_pod_without_slice("notebook", "pool-12-0"));
-  EXPECT_EQ(cheapest(a_row_slice("high").priority(9), numbered_rows(1, 2), pods), "");
+  pods.push_back(notebook);
+  EXPECT_EQ(cheapest(a_row_slice("high").priority(9), numbered_rows(1, 2), pods), "a notebook in row-1");
+  EXPECT_EQ(cheapest(a_row_slice("high"), numbered_rows(1, 2), pods), "") << "of the same priority";
+  const auto of_daemon_set = [](PodView& pod) { pod.controller = ControllerRef{"apps/v1", "DaemonSet", "d", "uid"}; };
+  pods.back() = with(notebook, of_daemon_set);
+  EXPECT_EQ(cheapest(a_row_slice("high").priority(9), numbered_rows(1, 2), pods), "") << "it would be created again";
+}
+
+TEST(CheapestVictims, AreOfWorkloadsThatLoseAnotherSliceAnyway) {
+  const auto of = [](const std::string& job) {
+    return [=](PodView& pod) { pod.controller = ControllerRef{"batch/v1", "Job", job, "uid-of-" + job}; };
+  };
+  const std::vector<PodPtr> pods =
+      pods_of({a_slice("a").runs_in("pool-a", 30s).each(of("one")), a_slice("b").runs_in("pool-b").each(of("two"))});
+  EXPECT_EQ(cheapest(a_slice("high").priority(9), lettered_pools(2), pods), "a in pool-a") << "placed later";
+  EXPECT_EQ(cheapest(a_slice("high").priority(9), lettered_pools(2), pods, {}, {"Job default/two"}), "b in pool-b");
 }
 
 TEST(CheapestVictims, AreNotInAClaimedDomain) {

@@ -130,6 +130,19 @@ TEST_F(Rejected, DoesNotTryTheSameDomainForTenMinutes) {
   EXPECT_THAT(plan_at(12min, {a_pool("pool-a")}).reason, HasSubstr("placed in node pool pool-a"));
 }
 
+TEST_F(Rejected, TriesADomainThatHasChanged) {
+  const NodePtr node = a_pool("pool-a").nodes().front();
+  reject("pool-a", 2min);
+  history_.record(with(node, not_ready), node);
+  history_.record(a_pool("pool-b").node(0, cordoned).nodes().front(), a_pool("pool-b").nodes().front());
+  history_.record(nullptr, node);
+  EXPECT_THAT(plan_at(3min, {a_pool("pool-a")}).reason, HasSubstr("pool-a rejected it"));
+  history_.record(with(node, cordoned), node);
+  EXPECT_THAT(plan_at(3min, {a_pool("pool-a")}).reason, HasSubstr("placed in node pool pool-a"));
+  reject("pool-a", 5min);
+  EXPECT_THAT(plan_at(5min + 30s, {a_pool("pool-a")}).reason, HasSubstr("rejected its last 2 placements"));
+}
+
 TEST_F(Rejected, AsksForNodesAlthoughTheRejectedDomainIsFree) {
   reject("pool-a", 2min);
   PlacementScene seen = observed({a_pool("pool-a")}, {a_slice("train")}, 3min);

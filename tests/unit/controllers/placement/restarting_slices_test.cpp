@@ -120,6 +120,15 @@ TEST_F(RestartingSlice, DoesNotWaitForSlicesOfItsGangThatAreGone) {
               HasSubstr("2 of the 4 slices that start together have all their pods"));
 }
 
+TEST_F(RestartingSlice, DoesNotKeepItsDomainWhileItBacksOff) {
+  PlacementScene seen = observed({a_pool("pool-a")}, {train(), other()}, 1h + 10s);
+  seen.places = places_;
+  RejectedSlices rejected;
+  rejected[train().key()] = {.workload = workload_of(*train().pod(0)), .times = 2, .last = after(1h)};
+  seen.rejected = std::make_shared<const RejectedSlices>(rejected);
+  EXPECT_THAT(plan_placement(seen, {}).reason, HasSubstr("slice other of 2 hosts is placed in node pool pool-a"));
+}
+
 TEST_F(RestartingSlice, DoesNotKeepADomainThatHadNoNodeForAPod) {
   places_.begin()->second.domain.second.clear();
   const plan::Plan plan = plan_at(10s, {a_pool("pool-a")}, {train().without(1), other()});

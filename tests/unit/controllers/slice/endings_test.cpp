@@ -277,7 +277,8 @@ TEST(DisruptionTarget, IsSetOnEachPodThatIsDeletedBeforeIt) {
     EXPECT_EQ(condition.preconditions.resource_version, "") << "a changed pod is deleted, too";
     EXPECT_TRUE(condition.best_effort);
     EXPECT_TRUE(condition.strategic) << "a merge patch would replace all conditions";
-    EXPECT_EQ(condition.body.make()->at("status").at("conditions").at(0).at("message"), "pod train-1 failed");
+    EXPECT_EQ(condition.body.make()->at("status").at("conditions").at(0).at("message"),
+              "pod train-1 failed on node pool-a-1");
   }
   EXPECT_FALSE(plan.stages[0].continue_on_failure) << "only its best-effort actions may fail";
 }

@@ -140,13 +140,13 @@ INSTANTIATE_TEST_SUITE_P(
 INSTANTIATE_TEST_SUITE_P(
     Broken, SliceStateOf,
     ::testing::Values(
-        StateCase{"Failed", running().fails(2), SlicePhase::kBroken, "pod train-2 failed"},
-        StateCase{"FirstFailed", running().fails(0), SlicePhase::kBroken, "pod train-0 failed"},
+        StateCase{"Failed", running().fails(2), SlicePhase::kBroken, "pod train-2 failed on node pool-a-2"},
+        StateCase{"FirstFailed", running().fails(0), SlicePhase::kBroken, "pod train-0 failed on node pool-a-0"},
         StateCase{"FailedForAReason", running().fails(2, "Evicted"), SlicePhase::kBroken,
-                  "pod train-2 failed: Evicted"},
+                  "pod train-2 failed on node pool-a-2: Evicted"},
         StateCase{"FailedWithAContainer",
                   running().fails(2).host(2, [](PodView& pod) { pod.failure = "container main: Error, exit code 1"; }),
-                  SlicePhase::kBroken, "pod train-2 failed: container main: Error, exit code 1"},
+                  SlicePhase::kBroken, "pod train-2 failed on node pool-a-2: container main: Error, exit code 1"},
         StateCase{"BeingDeleted", running().terminating(1), SlicePhase::kBroken, "pod train-1 is being deleted"},
         StateCase{"Gone", running().without(3), SlicePhase::kBroken, "3 of 4 pods exist; host 3 is missing"},
         StateCase{"Replaced", running().replaced(1), SlicePhase::kBroken, "pod train-1 replaces a pod that was lost"},

@@ -63,6 +63,32 @@ TEST(Candidates, AreTakenInTheOrderOfTheirCapacity) {
               ElementsAre("d-reserved", "b-on-demand", "a-spot", "c-preemptible"));
 }
 
+TEST(Candidates, AreTakenByThePreferredNodeAffinityBeforeTheirCapacity) {
+  const auto prefers = [](PodView& pod) {
+    pod.scheduling.edit().preferred_affinity = R"([
+      {"weight": 10, "preference": {"matchExpressions": [{"key": "zone", "operator": "In", "values": ["z1", "z2"]}]}},
+      {"weight": 5, "preference": {"matchExpressions": [{"key": "zone", "operator": "In", "values": ["z2"]}]}},
+      {"weight": 100, "preference": {"matchExpressions": [{"key": "zone", "operator": "Nonsense"}]}}])";
+  };
+  const std::vector<NodePtr> nodes = nodes_of({a_pool("a").label("zone", "z3"), a_pool("b").label("zone", "z1"),
+                                               a_pool("c").label("zone", "z2").each(labelled("gke-spot", "true"))});
+  EXPECT_THAT(CandidatesOf(a_slice("x").each(prefers), nodes).take_all(), ElementsAre("c", "b", "a"));
+  EXPECT_THAT(CandidatesOf(a_slice("x"), nodes).take_all(), ElementsAre("a", "b", "c"));
+}
+
+TEST(Candidates, OfPartitionsLeaveLargePartitionsFree) {
+  constexpr const char* kSmall = "cloud.google.com/gke-tpu-slice-4x4-id";
+  constexpr const char* kLarge = "cloud.google.com/gke-tpu-slice-8x8-id";
+  const auto quarter = [&](const std::string& pool, const std::string& large) {
+    return a_pool(pool).label(kSmall, pool).label(kLarge, large);
+  };
+  // One large partition is free, another has one quarter in use.
+  const std::vector<NodePtr> nodes = nodes_of({quarter("a1", "a"), quarter("a2", "a"), quarter("b1", "b"),
+                                               quarter("b2", "b"), quarter("c1", "c"), quarter("c2", "c")});
+  CandidatesOf of(a_slice("x").topology_key(kSmall), nodes, {a_pod_without_slice("user", "b1-0")});
+  EXPECT_THAT(of.take_all(), ElementsAre("b2", "a1", "a2", "c1", "c2"));
+}
+
 TEST(Candidates, WithoutAConcernAreTakenFirst) {
   const auto maintenance = [](Duration in) {
     return labelled("scheduled-maintenance-time",
