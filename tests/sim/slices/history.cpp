@@ -24,7 +24,7 @@ class History {
   History(std::uint64_t seed, bool with_timeline)
       : random_(seed), hosts_(random_.uniform(2, 4)), world_(seed * 2 + 1, random_.uniform(2, 6), hosts_) {
     world_.with_timeline = with_timeline;
-    leader_.emplace(world_, "leader", options_);
+    leader_.emplace(world_, remembered_, "leader", options_);
     if (!autoscaled_) return;
     for (const auto& [pool, nodes] : world_.pools()) {
       if (random_.uniform(0, 1) == 0) world_.remove_unused_pool(pool);
@@ -48,6 +48,7 @@ class History {
   void take_step() {
     ++result_.steps;
     world_.advance(random_.uniform(0, 9) == 0 ? Duration(15s) : Duration(100ms));
+    remembered_.update();
     leader_->observe(random_.uniform<std::size_t>(0, 4));
     if (rival_) rival_->observe(random_.uniform<std::size_t>(0, 4));
     switch (random_.uniform(0, 8)) {
@@ -123,11 +124,11 @@ class History {
         break;
       case 11:
         world_.note("the leader dies; another starts");
-        leader_.emplace(world_, "next leader", options_);
+        leader_.emplace(world_, remembered_, "next leader", options_);
         break;
       case 12:
         world_.note("a second leader starts");
-        rival_.emplace(world_, "rival", options_);
+        rival_.emplace(world_, remembered_, "rival", options_);
         rivalry_ = true;
         break;
       case 13:
@@ -249,12 +250,14 @@ class History {
     return names;
   }
 
-  /// No slice is placed while one of higher priority that could use the same domain is ready and not placed by the same
-  /// plan.
+  /// No slice is placed while one that comes before it and could use the same domain is ready and not placed by the
+  /// same plan.
   void check_order(const std::set<std::string>& before) {
     if (leader_->planned() != passed_over_by_) {
-      for (const DesiredSlice& other : passed_over_) {
-        if (was_ready(other, passed_over_by_)) fail(other.name + " was passed over by a slice of lower priority");
+      for (const DesiredSlice& other : world_.desired()) {
+        const auto passed = passed_over_.find(other.name);
+        if (passed == passed_over_.end() || !was_ready(other, passed_over_by_)) continue;
+        fail(fmt::format("{} was passed over by {}", other.name, passed->second));
       }
       passed_over_.clear();
       passed_over_by_ = leader_->planned();
@@ -265,11 +268,24 @@ class History {
       if (each.deadline_seconds) continue;  // It may use what is reserved for a gang.
       for (const DesiredSlice& other : world_.desired()) {
         const bool alike = other.topology_key == each.topology_key && other.gang.empty() && !other.queued;
-        if (alike && other.priority > each.priority && !other.deleted && was_ready(other, passed_over_by_)) {
-          passed_over_.push_back(other);
+        // A slice that was rejected is left out for a while.
+        const bool rejected = remembered_.rejected()->contains({"default", other.name});
+        if (!alike || rejected || other.deleted || !was_ready(other, passed_over_by_)) continue;
+        if (other.priority > each.priority || waits_for_longer(other, each)) {
+          passed_over_.emplace(other.name, each.name);
         }
       }
     }
+  }
+
+  /// Of two slices of the same priority: the first pod of `a` is older than that of `b`, which has never run, and so
+  /// has no domain that is kept for it.
+  [[nodiscard]] bool waits_for_longer(const DesiredSlice& a, const DesiredSlice& b) const {
+    if (a.priority != b.priority || !b.gang.empty() || b.queued) return false;
+    const std::vector<PodPtr> hosts = world_.live_hosts(b);
+    const bool is_first = std::ranges::all_of(
+        hosts, [&](const PodPtr& pod) { return pod != nullptr && pod->created == remembered_.first_created(b.name); });
+    return is_first && remembered_.first_created(a.name) < remembered_.first_created(b.name);
   }
 
   /// All pods existed and waited for nodes at this version of the world, and still do.
@@ -301,9 +317,10 @@ class History {
     // Otherwise waiting reasons would change with each period of reservation, for ever.
     LeaderOptions options = options_;
     options.of_placement.reservation.timeout = std::chrono::hours(10'000);
-    leader_.emplace(world_, "last leader", options);
+    leader_.emplace(world_, remembered_, "last leader", options);
     int idle_rounds = 0;
     for (int round = 0; round < kMaxRounds && idle_rounds < 40 && result_.broken.empty(); ++round) {
+      remembered_.update();
       leader_->observe(1000);
       bool busy = world_.kubelets_step();
       busy = world_.owners_step() || busy;
@@ -316,7 +333,8 @@ class History {
       check_order(before);
       busy = busy || !leader_->idle(world_);
       check_always();
-      world_.advance(busy ? Duration(10ms) : Duration(10s));
+      // Long enough in all for a domain that has rejected a slice to be tried again.
+      world_.advance(busy ? Duration(10ms) : Duration(5min));
       idle_rounds = busy ? 0 : idle_rounds + 1;
     }
     if (idle_rounds < 40) fail("the cluster does not settle");
@@ -403,12 +421,13 @@ class History {
   const bool autoscaled_ = random_.uniform(0, 1) == 0;
   const LeaderOptions options_ = random_options();
   World world_;
+  RememberedChanges remembered_{world_};
   std::optional<Leader> leader_;
   std::optional<Leader> rival_;
   bool rivalry_ = false;
   int gangs_ = 0;
   std::vector<DesiredSlice> waiting_;
-  std::vector<DesiredSlice> passed_over_;  ///< By slices of lower priority, in the plan of this version:
+  std::map<std::string, std::string> passed_over_;  ///< By slice, the slice that went before, in the plan of:
   std::uint64_t passed_over_by_ = 0;
   HistoryResult result_;
 };

@@ -10,10 +10,11 @@
 
 namespace tpuslice::testing {
 
-Leader::Leader(World& world, std::string name, LeaderOptions options)
+Leader::Leader(World& world, const RememberedChanges& remembered, std::string name, LeaderOptions options)
     : name_(std::move(name)),
       options_(std::move(options)),
       world_(world),
+      remembered_(remembered),
       seen_(world.changes().size()),
       cache_(kAccelerator, options_.of_placement) {
   // Pods that admission has not marked are never seen.
@@ -92,19 +93,27 @@ plan::Plan Leader::plan_placement(const World& world) {
   seen.now = world.now();
   seen.has_autoscaler = true;
   seen.preemptions = {true, preemption_records_};
+  seen.rejected = remembered_.rejected();
+  seen.places = remembered_.recent_places(options_.of_placement.keep_domain);
+  const placement::Remembered remembered{{}, remembered_.places()};
   seen.failed_writes = std::make_shared<const plan::FailedWrites>(failed_writes_);
   for (const std::string& name : std::exchange(changed_nodes_, {})) {
     const auto node = nodes_.find(name);
     cache_.set_node(name, node == nodes_.end() ? nullptr : node->second,
                     pods_where([&](const PodView& pod) { return pod.node_name == name; }));
   }
+  // The places may be those of a later version than the leader has seen.
+  for (const auto& [slice, place] : *remembered.places) changed_slices_.insert(slice);
+  changed_slices_.merge(std::exchange(slices_with_places_, {}));
+  for (const auto& [slice, place] : *remembered.places) slices_with_places_.insert(slice);
   for (const ObjectKey& key : std::exchange(changed_slices_, {})) {
     const auto is_of_slice = [&](const PodView& pod) { return slice::in_slice(pod) && slice::slice_key(pod) == key; };
-    cache_.set_slice(key, pods_where(is_of_slice), {}, seen.now);
+    cache_.set_slice(key, pods_where(is_of_slice), remembered, seen.now);
   }
   plan::Plan plan = placement::plan_placement(seen, cache_, options_.of_placement);
 
   placement::ClusterState cluster;
+  cluster.remembered = remembered;
   for (const auto& [name, node] : nodes_) cluster.nodes.push_back(node);
   for (const auto& [name, pod] : pods_) cluster.pods.push_back(pod);
   placement::AcceleratorCache read(kAccelerator, options_.of_placement);

@@ -13,6 +13,7 @@
 #include "controllers/placement/placement_plan.h"
 #include "controllers/plan/failed_writes.h"
 #include "controllers/slice/slice_plan.h"
+#include "tests/sim/slices/remembered.h"
 #include "tests/sim/slices/world.h"
 
 namespace tpuslice::testing {
@@ -24,8 +25,8 @@ struct LeaderOptions {
 
 class Leader {
  public:
-  /// Starts with a list of the current objects.
-  Leader(World& world, std::string name, LeaderOptions options);
+  /// Starts with a list of the current objects. `remembered` outlives it.
+  Leader(World& world, const RememberedChanges& remembered, std::string name, LeaderOptions options);
 
   /// Receives up to `max_changes` more watch events.
   void observe(std::size_t max_changes);
@@ -50,6 +51,7 @@ class Leader {
   const std::string name_;
   const LeaderOptions options_;
   const World& world_;
+  const RememberedChanges& remembered_;
   std::size_t seen_ = 0;  ///< Of world.changes().
   std::map<ObjectKey, PodPtr> pods_;
   std::map<std::string, NodePtr> nodes_;
@@ -57,6 +59,7 @@ class Leader {
   // Since the last plan of the accelerator.
   std::set<std::string> changed_nodes_;
   std::set<ObjectKey> changed_slices_;
+  std::set<ObjectKey> slices_with_places_;  ///< In the last plan of the accelerator.
   RecordsPtr preemption_records_;
   std::set<std::string> preempted_;               ///< Slices that the plan under way has ended.
   std::set<std::string> queue_;                   ///< Names of slices, and kAccelerator.

@@ -56,7 +56,7 @@ class OnePool {
     }
     return {};
   }
-  void start_leader(const LeaderOptions& options = {}) { leader_.emplace(world_, "leader", options); }
+  void start_leader(const LeaderOptions& options = {}) { leader_.emplace(world_, remembered_, "leader", options); }
   [[nodiscard]] std::int64_t writes() const { return leader_->writes(); }
   [[nodiscard]] World& world() { return world_; }
 
@@ -68,6 +68,7 @@ class OnePool {
         if (reached()) return true;
         busy = world_.owners_step() || world_.kubelets_step() || world_.scheduler_step();
         if (!leader_) continue;
+        remembered_.update();
         leader_->observe(1000);
         busy = leader_->act(world_) || busy;
       }
@@ -77,6 +78,7 @@ class OnePool {
 
  private:
   World world_;
+  RememberedChanges remembered_{world_};
   std::optional<Leader> leader_;
 };
 

@@ -192,6 +192,7 @@ void World::create(const DesiredSlice& desired, int host) {
   // The API keeps whole seconds.
   pod.created = std::chrono::floor<std::chrono::seconds>(now_);
   pod.labels = {{std::string(tpu::kSlice), desired.name}};
+  pod.controller = ControllerRef{"ray.io/v1", "RayCluster", desired.name, "uid-of-" + desired.name};
   const auto annotate = [&](std::string_view key, const std::string& value) {
     pod.annotations[std::string(key)] = value;
   };

@@ -74,6 +74,7 @@ class World {
   [[nodiscard]] std::vector<Timestamp>& preemptions() { return preemptions_; }
   [[nodiscard]] const std::vector<Change>& changes() const { return changes_; }
   [[nodiscard]] std::vector<DesiredSlice>& desired() { return desired_; }
+  [[nodiscard]] const std::vector<DesiredSlice>& desired() const { return desired_; }
   [[nodiscard]] Random& random() { return random_; }
   [[nodiscard]] std::uint64_t version() const { return changes_.size(); }
 
