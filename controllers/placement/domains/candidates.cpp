@@ -177,6 +177,7 @@ std::vector<std::size_t> Candidates::free_nodes_around(const Domain& domain) con
   }
   std::ranges::sort(around);
   std::vector<std::size_t> free;
+  free.reserve(around.size());
   for (const auto& [nodes, free_nodes] : around) free.push_back(free_nodes);
   return free;
 }
