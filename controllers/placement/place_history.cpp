@@ -7,6 +7,12 @@
 namespace tpuslice::placement {
 namespace {
 
+/// A gang that has never run starts together, however often its pods are replaced: the place of one that waits is not
+/// recorded, so a slice of a gang that has a place has run (Slice::inherited_place).
+bool is_gang_that_waits(const PodView& pod) {
+  return !pod.annotation(tpu::kSliceGang).empty() && pod.annotation(tpu::kSliceMembers).empty();
+}
+
 bool is_placed(const PodPtr& pod) { return pod != nullptr && !pod->annotation(tpu::kSliceMembers).empty(); }
 
 /// The pod no longer runs, and has not succeeded; or it had begun to terminate and is gone now.
@@ -29,7 +35,7 @@ void PlaceHistory::record(const PodPtr& before, const PodPtr& after, const NodeP
     if (places_->contains(slice_key(*after))) writable_locked().erase(slice_key(*after));
     return;
   }
-  if (before == nullptr || !in_slice(*before) || !is_loss(*before, after)) return;
+  if (before == nullptr || !in_slice(*before) || is_gang_that_waits(*before) || !is_loss(*before, after)) return;
   const ObjectKey slice = slice_key(*before);
   FormerPlace place{.workload = workload_of(*before),
                     .queued_since = slice::queued_since(*before),

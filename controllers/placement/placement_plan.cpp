@@ -74,12 +74,12 @@ std::optional<Timestamp> kept_until(const AcceleratorCache& cache, const ObjectK
 void keep_domains(const PlacementObserved& seen, const AcceleratorCache& cache, const PlacementOptions& options,
                   const PlacementDecisions& decisions, Classified& out) {
   std::vector<KeptDomain>& kept = out.request.kept;
-  const auto is_left_out = [&](const ObjectKey& key) {
-    const auto is_it = [&](const WaitingSlice& waiting) { return waiting.slice->key == key; };
-    return std::ranges::any_of(decisions.refused, is_it) || std::ranges::any_of(decisions.rejected, is_it);
-  };
+  std::set<ObjectKey> left_out;
+  for (const auto* slices : {&decisions.refused, &decisions.rejected}) {
+    for (const WaitingSlice& each : *slices) left_out.insert(each.slice->key);
+  }
   for (const auto& [key, place] : seen.places) {
-    if (is_left_out(key)) continue;
+    if (left_out.contains(key)) continue;
     const std::optional<Timestamp> until = kept_until(cache, key, place, options);
     if (!until || seen.now >= *until) continue;
     kept.push_back({key, place.domain, place.priority, place.user});

@@ -59,10 +59,9 @@ void RejectionHistory::record(const NodePtr& before, const NodePtr& after) {
     return domain_of_node(*after, domain.first) == domain.second ||
            domain_of_node(*before, domain.first) == domain.second;
   };
-  for (const auto& [slice, rejections] : RejectedSlices(*slices_)) {
-    for (const auto& [domain, of] : rejections.domains) {
-      if (!of.changed && is_of_node(domain)) writable_locked().at(slice).domains.at(domain).changed = true;
-    }
+  if (slices_->empty()) return;
+  for (auto& [slice, rejections] : writable_locked()) {
+    for (auto& [domain, of] : rejections.domains) of.changed = of.changed || is_of_node(domain);
   }
 }
 

@@ -82,7 +82,7 @@ void read_annotations(Slice& slice, const std::vector<PodPtr>& pods) {
   }
 }
 
-/// Pods of another workload of that name do not count.
+/// Pods of another workload of that name do not count, nor those of a gang that have never started: it has not run.
 Timestamp queued_since_of(const Slice& slice) {
   const std::vector<PodPtr> live = slice.live();
   Timestamp since = Timestamp::max();
@@ -90,6 +90,7 @@ Timestamp queued_since_of(const Slice& slice) {
   for (const auto* lost : {&slice.terminating, &slice.failed}) {
     for (const PodPtr& pod : *lost) {
       if (live.empty() || workload_of(*pod) != workload_of(*live.front())) continue;
+      if (!slice.gang.empty() && pod->annotation(tpu::kSliceMembers).empty()) continue;
       since = std::min(since, queued_since(*pod));
     }
   }

@@ -55,7 +55,7 @@ struct Slice {
   [[nodiscard]] Timestamp last_created() const;
   /// When the first of its live pods was created.
   [[nodiscard]] Timestamp first_created() const;
-  /// queued_since, if that was before the first of its live pods was created.
+  /// queued_since, if that was before the first of its live pods was created. A slice of a gang that has it has run.
   [[nodiscard]] std::optional<Timestamp> inherited_place() const;
   /// Null for a slice without pods.
   [[nodiscard]] PodPtr any_pod() const;

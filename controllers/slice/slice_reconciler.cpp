@@ -34,10 +34,11 @@ Result<plan::Plan> SliceReconciler::plan(const plan::ReconcileInput& input) cons
     waits->events.clear();  // A slice is not an API object.
     return *std::move(waits);
   }
-  // Only a slice that has lost a pod depends on it.
-  const auto lost = std::ranges::find_if(seen.pods, [](const PodPtr& pod) { return !is_live(*pod); });
-  if (lost != seen.pods.end()) {
-    seen.workload_ends = workloads_->state_of(workload_of(**lost)) == WorkloadState::kEnds;
+  // Only a started slice that has lost a pod depends on it. The lost pod may be of an earlier workload of that name.
+  const auto started =
+      std::ranges::find_if(seen.pods, [](const PodPtr& pod) { return is_live(*pod) && !is_gated(*pod); });
+  if (started != seen.pods.end() && !std::ranges::all_of(seen.pods, [](const PodPtr& pod) { return is_live(*pod); })) {
+    seen.workload_ends = workloads_->state_of(workload_of(**started)) == WorkloadState::kEnds;
   }
   for (const PodPtr& pod : seen.pods) {
     if (pod->node_name.empty()) continue;

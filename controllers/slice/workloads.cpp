@@ -22,8 +22,21 @@ WorkloadState Workloads::state_of(const plan::ObjectReference& workload) const {
   if (object == nullptr || object->deletion) return WorkloadState::kEnds;
   if (!workload.uid.empty() && object->uid != workload.uid) return WorkloadState::kEnds;  // Another of that name.
   if (object->minimal) return WorkloadState::kUnknown;
-  const bool rests = kind->rests != nullptr && kind->rests(object->object().json());
+  const bool rests = kind->rests != nullptr && known_->rests(*object, kind->rests);
   return rests ? WorkloadState::kEnds : WorkloadState::kRuns;
+}
+
+bool Workloads::Known::rests(const ObjectView& object, Rests read) {
+  {
+    const MutexLock lock(mutex_);
+    const auto found = by_uid_.find(object.uid);
+    if (found != by_uid_.end() && found->second.resource_version == object.resource_version) return found->second.rests;
+  }
+  const bool result = read(object.object().json());
+  const MutexLock lock(mutex_);
+  if (by_uid_.size() >= kMaxObjects) by_uid_.clear();
+  by_uid_[object.uid] = {object.resource_version, result};
+  return result;
 }
 
 }  // namespace tpuslice::slice

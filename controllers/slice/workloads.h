@@ -3,9 +3,12 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "api/base/mutex.h"
 #include "api/types/views.h"
 #include "controllers/plan/plan.h"
 #include "controllers/runtime/watch/store.h"
@@ -30,6 +33,21 @@ class Workloads {
   [[nodiscard]] WorkloadState state_of(const plan::ObjectReference& workload) const;
 
  private:
+  /// What was read of versions of objects, which may be large and have many slices.
+  class Known {
+   public:
+    [[nodiscard]] bool rests(const ObjectView& object, Rests read) TPUSLICE_EXCLUDES(mutex_);
+
+   private:
+    /// Beyond it, all is forgotten.
+    static constexpr std::size_t kMaxObjects = 4096;
+    struct Version {
+      std::string resource_version;
+      bool rests = false;
+    };
+    Mutex mutex_;
+    std::map<std::string, Version> by_uid_ TPUSLICE_GUARDED_BY(mutex_);
+  };
   struct Kind {
     ResourceType type;
     const runtime::ObjectStore* store = nullptr;
@@ -37,6 +55,7 @@ class Workloads {
     Rests rests = nullptr;
   };
   std::vector<Kind> kinds_;
+  std::shared_ptr<Known> known_ = std::make_shared<Known>();
 };
 
 }  // namespace tpuslice::slice

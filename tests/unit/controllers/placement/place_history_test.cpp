@@ -73,6 +73,13 @@ TEST_F(Places, HaveNoDomainIfTheSliceWasWaiting) {
   EXPECT_EQ(place()->domain, DomainName(kGkePool, "pool-a")) << "one of its hosts was still gated";
 }
 
+TEST_F(Places, AreNotThoseOfAGangThatWaits) {
+  change(a_slice("train").gang("g", 2).pod(0), nullptr, 1h);
+  EXPECT_EQ(place(), nullptr) << "it would start without the others, as one that has run does";
+  change(train().gang("g", 2).pod(0), nullptr, 1h);
+  EXPECT_NE(place(), nullptr);
+}
+
 TEST_F(Places, AreForgottenWhenTheSliceIsPlacedAgain) {
   change(train().pod(0), nullptr, 1h);
   change(a_slice("train").pod(0), a_slice("train").placed_in("pool-b").pod(0), 1h + 1s);

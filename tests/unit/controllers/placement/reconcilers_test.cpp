@@ -225,6 +225,7 @@ TEST_F(SliceReconciling, KeepsADomainForAWorkloadThatRuns) {
   workload_store_.put(ObjectView::from_json(job).value());
   EXPECT_TRUE(is_kept());
   job["spec"]["suspend"] = true;
+  job["metadata"]["resourceVersion"] = "2";
   workload_store_.put(ObjectView::from_json(job).value());
   EXPECT_FALSE(is_kept());
 }
@@ -334,6 +335,20 @@ TEST_F(SliceReconciling, DoesNotTearDownASliceWhoseWorkloadEnds) {
   EXPECT_TRUE(plan({"default", "train"}).empty());
   const Json job = {{"metadata", {{"namespace", "default"}, {"name", "job"}, {"uid", "uid-of-job"}}}};
   workload_store_.put(ObjectView::from_json(job).value());
+  EXPECT_THAT(plan({"default", "train"}).reason, StartsWith("slice train is torn down"));
+}
+
+TEST_F(SliceReconciling, TearsDownASliceBesideAPodOfAnEarlierWorkload) {
+  const auto of_earlier_job = [](PodView& pod) {
+    pod.controller->uid = "uid-of-an-earlier-job";
+    pod.phase = PodPhase::kFailed;
+  };
+  workloads_->add({"batch", "v1", "Job", "jobs"}, workload_store_, "", nullptr);
+  workload_store_.replace({}, 1);
+  const Json job = {{"metadata", {{"namespace", "default"}, {"name", "job"}, {"uid", "uid-of-job"}}}};
+  workload_store_.put(ObjectView::from_json(job).value());
+  show(a_pool("pool-a").nodes());
+  show(a_slice("train").runs_in("pool-a").terminating(0).extra("a-lost-pod", of_earlier_job).pods());
   EXPECT_THAT(plan({"default", "train"}).reason, StartsWith("slice train is torn down"));
 }
 
