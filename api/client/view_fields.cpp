@@ -34,8 +34,8 @@ constexpr std::array kObjectMetaFields{
 };
 constexpr Message kObjectMeta{"ObjectMeta", kObjectMetaFields};
 
-constexpr std::array kLimitsFields{Field{1, "limits", kQuantities}};
-constexpr Message kResourceRequirements{"ResourceRequirements", kLimitsFields};
+constexpr std::array kResourceRequirementsFields{Field{1, "limits", kQuantities}, Field{2, "requests", kQuantities}};
+constexpr Message kResourceRequirements{"ResourceRequirements", kResourceRequirementsFields};
 constexpr std::array kContainerFields{
     Field{8, "resources", kMessage, &kResourceRequirements},
     Field{24, "restartPolicy", kString},
@@ -93,8 +93,10 @@ constexpr std::array kPodSpecFields{
     Field{22, "tolerations", kMessage, &kToleration, kRepeated},
     Field{25, "priority", kInteger},
     Field{31, "preemptionPolicy", kString},
+    Field{32, "overhead", kQuantities},
     Field{38, "schedulingGates", kMessage, &kSchedulingGate, kRepeated},
     Field{39, "resourceClaims", kMessage, &kResourceClaim, kRepeated},
+    Field{40, "resources", kMessage, &kResourceRequirements},
 };
 constexpr Message kPodSpec{"PodSpec", kPodSpecFields};
 

@@ -25,7 +25,9 @@ void read_node_spec(Value value, NodeView& node) {
 SharedValue<ResourceAmounts> read_allocatable(Value value, const KeptKeys* keep) {
   ResourceAmounts resources;
   each_member(value, [&](std::string_view name, Value amount) {
-    if (is_kept_resource(name, keep)) amount_in(resources, name) = amount_of(amount);
+    if (is_kept_resource(name, keep) || is_compute_resource(name)) {
+      amount_in(resources, name) = amount_of(amount, name);
+    }
   });
   normalize(resources);
   return SharedValue<ResourceAmounts>::decoded(std::move(resources));

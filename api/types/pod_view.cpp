@@ -50,6 +50,7 @@ void read_node_affinity(Value value, PodScheduling& scheduling) {
 
 /// Drops what is only kept for a pod without a node.
 void drop_node_choice(PodScheduling& scheduling, PodView& pod) {
+  scheduling.requests = {};
   scheduling.tolerations = {};
   scheduling.node_affinity = {};
   scheduling.preferred_affinity = {};
@@ -93,21 +94,34 @@ void add_amount(std::string_view name, std::int64_t amount, std::int64_t& sum) {
   if (__builtin_add_overflow(sum, amount, &sum)) throw BadMember{fmt::format("{} is too large", name)};
 }
 
-void add_limits(Value resources, const KeptKeys* keep, ResourceAmounts& sum) {
+/// Adds the requests of kComputeResources, and the limits of extended resources, which are their requests.
+void add_resources(Value resources, const KeptKeys* keep, ResourceAmounts& sum) {
   each_member(resources, [&](std::string_view part, Value amounts) {
-    if (part != "limits") return;
+    if (part != "limits" && part != "requests") return;
     each_member(amounts, [&](std::string_view name, Value amount) {
-      if (is_kept_resource(name, keep)) add_amount(name, amount_of(amount), amount_in(sum, name));
+      const bool counts = part == "limits" ? is_kept_resource(name, keep) : is_compute_resource(name);
+      if (counts) add_amount(name, amount_of(amount, name), amount_in(sum, name));
     });
   });
 }
 
-/// Limits as kube-scheduler counts them: sidecars run beside all that start after them, other init containers one by
-/// one.
-struct PodLimits {
+/// The requests of kComputeResources.
+ResourceAmounts read_requests(Value amounts) {
+  ResourceAmounts requests;
+  each_member(amounts, [&](std::string_view name, Value amount) {
+    if (is_compute_resource(name)) amount_in(requests, name) = amount_of(amount, name);
+  });
+  return requests;
+}
+
+/// What a pod asks for, as kube-scheduler counts it: sidecars run beside all that start after them, other init
+/// containers one by one.
+struct PodResources {
   ResourceAmounts containers;
   ResourceAmounts sidecars;
   ResourceAmounts largest_init;  ///< With the sidecars before it.
+  ResourceAmounts pod_requests;  ///< spec.resources.requests, which replace the sums.
+  ResourceAmounts overhead;      ///< spec.overhead
 
   [[nodiscard]] ResourceAmounts total() && {
     for (const auto& [name, amount] : sidecars) add_amount(name, amount, amount_in(containers, name));
@@ -115,25 +129,27 @@ struct PodLimits {
       std::int64_t& running = amount_in(containers, name);
       running = std::max(running, amount);
     }
+    for (const auto& [name, amount] : pod_requests) amount_in(containers, name) = amount;
+    for (const auto& [name, amount] : overhead) add_amount(name, amount, amount_in(containers, name));
     normalize(containers);
     return std::move(containers);
   }
 };
 
-void read_container(Value value, const KeptKeys* keep, PodLimits& pod) {
+void read_container(Value value, const KeptKeys* keep, PodResources& pod) {
   each_member(value, [&](std::string_view key, Value member) {
-    if (key == "resources") add_limits(member, keep, pod.containers);
+    if (key == "resources") add_resources(member, keep, pod.containers);
   });
 }
 
-void read_init_container(Value value, const KeptKeys* keep, PodLimits& pod) {
-  ResourceAmounts limits;
+void read_init_container(Value value, const KeptKeys* keep, PodResources& pod) {
+  ResourceAmounts resources;
   bool sidecar = false;
   each_member(value, [&](std::string_view key, Value member) {
-    if (key == "resources") add_limits(member, keep, limits);
+    if (key == "resources") add_resources(member, keep, resources);
     if (key == "restartPolicy") sidecar = text_of(member) == "Always";
   });
-  for (auto& [name, amount] : limits) {
+  for (auto& [name, amount] : resources) {
     if (sidecar) {
       add_amount(name, amount, amount_in(pod.sidecars, name));
     } else {
@@ -144,8 +160,16 @@ void read_init_container(Value value, const KeptKeys* keep, PodLimits& pod) {
   }
 }
 
+void set_resources(ResourceAmounts total, PodScheduling& scheduling) {
+  scheduling.requests.clear();
+  scheduling.resources.clear();
+  for (ResourceAmount& each : total) {
+    (is_compute_resource(each.name) ? scheduling.requests : scheduling.resources).push_back(std::move(each));
+  }
+}
+
 void read_pod_spec(Value value, const KeptKeys* keep, PodScheduling& scheduling, PodView& pod) {
-  PodLimits limits;
+  PodResources resources;
   each_member(value, [&](std::string_view key, Value member) {
     if (key == "nodeName") {
       pod.node_name = text_of(member);
@@ -173,15 +197,21 @@ void read_pod_spec(Value value, const KeptKeys* keep, PodScheduling& scheduling,
           if (part == "name") scheduling.gates.push_back(shared_text_of(name));
         });
       });
+    } else if (key == "resources") {
+      each_member(member, [&](std::string_view part, Value amounts) {
+        if (part == "requests") resources.pod_requests = read_requests(amounts);
+      });
+    } else if (key == "overhead") {
+      resources.overhead = read_requests(member);
     } else if (key == "resourceClaims") {
       scheduling.claim_templates = read_claim_templates(member);
     } else if (key == "containers") {
-      each_item(member, [&](Value container) { read_container(container, keep, limits); });
+      each_item(member, [&](Value container) { read_container(container, keep, resources); });
     } else if (key == "initContainers") {
-      each_item(member, [&](Value container) { read_init_container(container, keep, limits); });
+      each_item(member, [&](Value container) { read_init_container(container, keep, resources); });
     }
   });
-  scheduling.resources = std::move(limits).total();
+  set_resources(std::move(resources).total(), scheduling);
 }
 
 void read_container_state(Value value, ContainerView& container) {

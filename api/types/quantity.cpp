@@ -169,6 +169,12 @@ std::string print_decimal(Nanos mantissa, QuantityFormat format) {
 Quantity::Quantity(std::int64_t value, QuantityFormat format)
     : nanos_(static_cast<Nanos>(value) * kUnit), format_(format) {}
 
+Quantity Quantity::of_milli(std::int64_t value) {
+  Quantity result;
+  result.nanos_ = static_cast<Nanos>(value) * (kUnit / 1000);
+  return result;
+}
+
 Result<Quantity> Quantity::parse(std::string_view text) {
   static constexpr std::string_view kForm =
       "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";

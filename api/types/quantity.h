@@ -28,6 +28,9 @@ class Quantity {
   Quantity() = default;
   explicit Quantity(std::int64_t value, QuantityFormat format = QuantityFormat::kDecimalSI);
 
+  /// Of thousandths.
+  static Quantity of_milli(std::int64_t value);
+
   /// Errors: InvalidArgument, with Kubernetes' wording of what a quantity is.
   static Result<Quantity> parse(std::string_view text);
   /// A JSON string or number, as both are legal in manifests.

@@ -40,13 +40,13 @@ Timestamp time_of(Value value) {
   return *time;
 }
 
-std::int64_t amount_of(Value value) {
+std::int64_t amount_of(Value value, std::string_view resource) {
   const bool quoted = value.type() == simdjson::ondemand::json_type::string;
   std::string_view text = quoted ? std::string_view(value.get_string()) : value.raw_json_token();
   while (!text.empty() && text.back() <= ' ') text.remove_suffix(1);  // A raw token runs up to the next one.
   const Result<Quantity> amount = Quantity::parse(text);
   if (!amount) throw BadMember{amount.error().message()};
-  return amount->value();
+  return resource == "cpu" ? amount->milli_value() : amount->value();
 }
 
 bool is_kept(std::string_view key, const KeptKeys* keep) {
@@ -107,6 +107,8 @@ bool has_key(const KeptKeys& keep, std::string_view key) { return std::ranges::f
 bool is_kept_resource(std::string_view name, const KeptKeys* keep) {
   return name.find('/') != std::string_view::npos && (keep == nullptr || has_key(*keep, name));
 }
+
+bool is_compute_resource(std::string_view name) { return std::ranges::count(kComputeResources, name) > 0; }
 
 std::int64_t& amount_in(ResourceAmounts& resources, std::string_view name) {
   for (ResourceAmount& each : resources) {

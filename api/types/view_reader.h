@@ -51,8 +51,8 @@ void each_item(Value value, Visit visit) {
 /// `name` is used in the error.
 [[nodiscard]] std::int32_t int32_of(Value value, std::string_view name);
 [[nodiscard]] Timestamp time_of(Value value);
-/// A quantity, string or number, as whole units.
-[[nodiscard]] std::int64_t amount_of(Value value);
+/// A quantity, string or number, as ResourceAmount::amount of the resource with this name.
+[[nodiscard]] std::int64_t amount_of(Value value, std::string_view resource);
 /// `keep`: prefixes of the keys to keep; null: all.
 [[nodiscard]] StringMap strings_of(Value value, const KeptKeys* keep = nullptr);
 [[nodiscard]] bool is_kept(std::string_view key, const KeptKeys* keep);
@@ -80,6 +80,8 @@ struct Metadata {
 [[nodiscard]] bool has_key(const KeptKeys& keep, std::string_view key);
 /// Whether a view keeps the amount of a resource: it is an extended one, of which `keep` has the name; null: any.
 [[nodiscard]] bool is_kept_resource(std::string_view name, const KeptKeys* keep);
+/// Whether it is one of kComputeResources.
+[[nodiscard]] bool is_compute_resource(std::string_view name);
 /// The amount of the resource, 0 at first.
 [[nodiscard]] std::int64_t& amount_in(ResourceAmounts& resources, std::string_view name);
 /// Sorts them, without those of which there are none.

@@ -2,6 +2,8 @@
 
 #include <array>
 
+#include "api/types/quantity.h"
+
 namespace tpuslice {
 
 std::string_view to_string(PodPhase phase) {
@@ -16,6 +18,11 @@ namespace {
 constexpr JsonLimits kObjectLimits{.bytes = 1U << 20U, .values = 100'000};
 
 }  // namespace
+
+std::string ResourceAmount::quantity() const {
+  return name == "cpu" ? Quantity::of_milli(amount).to_string()
+                       : Quantity(amount, QuantityFormat::kBinarySI).to_string();
+}
 
 std::int64_t amount_of(const ResourceAmounts& resources, std::string_view name) {
   for (const ResourceAmount& each : resources) {

@@ -64,25 +64,34 @@ struct TolerationView {
   friend bool operator==(const TolerationView&, const TolerationView&) = default;
 };
 
-/// An extended resource, such as "example.com/device".
+/// An amount of a resource: whole units of an extended one, such as "example.com/device"; thousandths of "cpu"; bytes
+/// of "memory" and "ephemeral-storage".
 struct ResourceAmount {
   SharedString name;
   std::int64_t amount = 0;  ///< Positive.
+
+  /// As in a manifest: "500m" of cpu, "900Gi" of memory.
+  [[nodiscard]] std::string quantity() const;
+
   friend bool operator==(const ResourceAmount&, const ResourceAmount&) = default;
 };
 
-/// Extended resources by name.
+/// Resources by name.
 using ResourceAmounts = std::vector<ResourceAmount>;
 /// The amount of one of them; 0 if it is absent.
 [[nodiscard]] std::int64_t amount_of(const ResourceAmounts& resources, std::string_view name);
 
+/// Resources that every node has.
+inline constexpr std::array<std::string_view, 3> kComputeResources = {"cpu", "ephemeral-storage", "memory"};
+
 /// What decides which nodes a pod may have. Equal for the pods of a worker group or Job that wait.
 struct PodScheduling {
-  ResourceAmounts resources;        ///< Limits, as kube-scheduler counts them, that decode() was asked to keep.
+  ResourceAmounts resources;        ///< Extended ones, as kube-scheduler counts them, that decode() was asked to keep.
   std::vector<SharedString> gates;  ///< spec.schedulingGates
   StringMap node_selector;
 
   // Only while the pod has no node.
+  ResourceAmounts requests;  ///< Of kComputeResources, as kube-scheduler counts them.
   std::vector<TolerationView> tolerations;
   SharedString node_affinity;       ///< JSON of the required node selector; empty without one.
   SharedString preferred_affinity;  ///< JSON of the list of preferred terms; empty without any.
@@ -175,8 +184,9 @@ struct NodeView {
   StringMap labels;
   bool unschedulable = false;
   bool ready = false;
-  std::optional<Timestamp> ready_changed;    ///< When it last became Ready, or ceased to be.
-  SharedValue<ResourceAmounts> allocatable;  ///< Extended resources that decode() was asked to keep.
+  std::optional<Timestamp> ready_changed;  ///< When it last became Ready, or ceased to be.
+  SharedValue<ResourceAmounts>
+      allocatable;  ///< Of kComputeResources, and extended ones that decode() was asked to keep.
   std::vector<NodeTaint> taints;
   std::optional<ControllerRef> controller;
   bool minimal = false;  ///< See above.

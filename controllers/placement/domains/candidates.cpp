@@ -91,7 +91,7 @@ std::size_t Candidates::usable() {
 std::string Candidates::explain(std::size_t needed, std::string_view viewer, const ExcludedDomains& excluded) {
   if (requirements_->too_many) {
     return fmt::format(
-        "its pods have more than {} different node selectors, affinities, tolerations or numbers of chips",
+        "its pods have more than {} different node selectors, affinities, tolerations, requests or numbers of chips",
         kMaxRequirementsOfSlice);
   }
   check_domains();

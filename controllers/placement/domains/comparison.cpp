@@ -21,9 +21,13 @@ std::string unusable_reason(const NodeRequirements& requirements, const NodeView
   if (requirements.chips > tpu::chips_of(node) || tpu::chips_of(node) % requirements.chips != 0) {
     return fmt::format("node {} has {} chips, a pod asks for {}", name, tpu::chips_of(node), requirements.chips);
   }
+  // Which of different pods share a node is not known.
+  const std::int64_t pods = requirements.pods.size() == 1 ? tpu::chips_of(node) / requirements.chips : 1;
   for (const PodRequirements& each : requirements.pods) {
     const std::string taint = untolerated_taint(*each.pod, node);
     if (!taint.empty()) return fmt::format("node {} has taint {}", name, taint);
+    const std::string lacking = lacking_resource(*each.pod, pods, node);
+    if (!lacking.empty()) return fmt::format("node {} {}", name, lacking);
   }
   return {};
 }

@@ -93,6 +93,16 @@ std::string untolerated_taint(const PodView& pod, const NodeView& node) {
   return {};
 }
 
+std::string lacking_resource(const PodView& pod, std::int64_t pods, const NodeView& node) {
+  for (const ResourceAmount& request : pod.scheduling->requests) {
+    const ResourceAmount allocatable = {request.name, amount_of(*node.allocatable, request.name)};
+    if (request.amount <= allocatable.amount / pods) continue;
+    const std::string who = pods == 1 ? "a pod requests" : fmt::format("each of {} pods requests", pods);
+    return fmt::format("has {} {}, {} {}", allocatable.quantity(), request.name, who, request.quantity());
+  }
+  return {};
+}
+
 std::string removal_reason(const NodeView& node) {
   for (const NodeTaint& taint : node.taints) {
     if (std::ranges::count(kRemovalTaints, taint.key) > 0) return fmt::format("has taint {}", taint.key);
@@ -136,7 +146,7 @@ bool have_same_requirements(const PodView& a, const PodView& b) {
   return a.scheduling.shares_with(b.scheduling) ||
          (have_same_selector(first.node_selector, second.node_selector) &&
           first.node_affinity == second.node_affinity && first.preferred_affinity == second.preferred_affinity &&
-          first.tolerations == second.tolerations);
+          first.tolerations == second.tolerations && first.requests == second.requests);
 }
 
 NodeRequirements node_requirements(const Slice& slice) {

@@ -1,5 +1,5 @@
-// What pods demand of nodes, and whether one may run on a node by node selector, affinity and taints, as kube-scheduler
-// decides it.
+// What pods demand of nodes, and whether one may run on a node by node selector, affinity, taints and requests, as
+// kube-scheduler decides it.
 #pragma once
 
 #include <cstdint>
@@ -31,6 +31,10 @@ struct PodRequirements {
 /// repeat the node's own state (not ready, unreachable, cordoned).
 [[nodiscard]] std::string untolerated_taint(const PodView& pod, const NodeView& node);
 
+/// A resource of which the node has too little for `pods` such pods even if nothing else runs there, such as
+/// "has 8 cpu, a pod requests 16"; empty if it has enough.
+[[nodiscard]] std::string lacking_resource(const PodView& pod, std::int64_t pods, const NodeView& node);
+
 /// Why the node is about to be removed or stopped, as a taint or label of the cluster autoscaler or GKE says: "has
 /// taint ToBeDeletedByClusterAutoscaler". Pods that tolerate the taint do not start there either, since the slice would
 /// end soon. Empty for other nodes.
@@ -46,7 +50,8 @@ enum class Capacity : std::uint8_t { kReservation, kOnDemand, kSpot };
 /// When GKE will stop the node for maintenance (label cloud.google.com/scheduled-maintenance-time).
 [[nodiscard]] std::optional<Timestamp> scheduled_maintenance(const NodeView& node);
 
-/// The two pods have the same node selector (except kubernetes.io/hostname), affinities, tolerations and chips.
+/// The two pods have the same node selector (except kubernetes.io/hostname), affinities, tolerations, requests and
+/// chips.
 [[nodiscard]] bool have_same_requirements(const PodView& a, const PodView& b);
 
 /// Different requirements of the pods of one slice, beyond which the slice is not placed: each is compared with each
@@ -55,7 +60,7 @@ inline constexpr std::size_t kMaxRequirementsOfSlice = 8;
 
 /// What the pods of a slice demand of nodes.
 struct NodeRequirements {
-  std::vector<PodRequirements> pods;  ///< One for each distinct set of selector, affinity and tolerations.
+  std::vector<PodRequirements> pods;  ///< Distinct by have_same_requirements().
   bool too_many = false;              ///< More than kMaxRequirementsOfSlice; then `pods` is incomplete.
   std::string topology_key;
   std::int64_t chips = 0;  ///< Chips of one pod.

@@ -211,9 +211,11 @@ Json affinity_of(const Slice& slice, const PodView& pod, const std::vector<std::
 /// The container as the Pod Security Standard "restricted" demands it.
 Json container_of(const PodView& pod, const ScaleUpOptions& options) {
   const std::string chips = std::to_string(tpu::chips_of(pod));
+  Json requests = {{tpu::kTpuResource, chips}};
+  for (const ResourceAmount& each : pod.scheduling->requests) requests[each.name.str()] = each.quantity();
   return {{"name", "scout"},
           {"image", options.image},
-          {"resources", {{"limits", {{tpu::kTpuResource, chips}}}, {"requests", {{tpu::kTpuResource, chips}}}}},
+          {"resources", {{"limits", {{tpu::kTpuResource, chips}}}, {"requests", std::move(requests)}}},
           {"securityContext",
            {{"allowPrivilegeEscalation", false},
             {"readOnlyRootFilesystem", true},

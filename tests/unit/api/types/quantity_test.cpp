@@ -56,6 +56,11 @@ TEST(Quantity, PrintsTheCanonicalForm) {
   for (const auto& [text, expected] : table) EXPECT_EQ(q(text).to_string(), expected) << text;
 }
 
+TEST(Quantity, IsMadeOfThousandths) {
+  EXPECT_EQ(Quantity::of_milli(1500).to_string(), "1500m");
+  EXPECT_EQ(Quantity::of_milli(180'000), q("180"));
+}
+
 TEST(Quantity, KeepsTextThatUpstreamTakesForCanonical) {
   // Upstream prints these unchanged.
   for (const char* text : {"1.500", "1E3", "+5", "5.", "1.G", "007"}) EXPECT_EQ(q(text).to_string(), text);

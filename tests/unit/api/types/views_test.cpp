@@ -234,6 +234,26 @@ TEST(PodView, CountsExtendedResourcesAsKubeScheduler) {
   EXPECT_EQ(chips(init + "," + sidecar), 6);
 }
 
+TEST(PodView, CountsRequestsAsKubeScheduler) {
+  const auto requests = [](const std::string& members) {
+    return PodView::decode(R"({"metadata": {"name": "p", "uid": "u"}, "spec": {)" + members + R"(
+        "containers": [{"resources": {"requests": {"cpu": "1500m", "memory": "1Gi", "example.com/a": 1},
+                                      "limits": {"cpu": 8, "ephemeral-storage": "5Gi"}}},
+                       {"resources": {"requests": {"cpu": 2}}}]}})")
+        .value()
+        .scheduling->requests;
+  };
+  constexpr std::int64_t kGi = 1LL << 30;
+  EXPECT_THAT(requests(""), ElementsAre(ResourceAmount{"cpu", 3500}, ResourceAmount{"memory", kGi}));
+  EXPECT_THAT(requests(R"("initContainers": [{"resources": {"requests": {"memory": "4Gi"}}}],)"),
+              ElementsAre(ResourceAmount{"cpu", 3500}, ResourceAmount{"memory", 4 * kGi}));
+  EXPECT_THAT(requests(R"("resources": {"requests": {"cpu": 3}, "limits": {"memory": "9Gi"}},
+                          "overhead": {"cpu": "250m", "ephemeral-storage": "1Gi", "pods": 1},)"),
+              ElementsAre(ResourceAmount{"cpu", 3250}, ResourceAmount{"ephemeral-storage", kGi},
+                          ResourceAmount{"memory", kGi}));
+  EXPECT_THAT(requests(R"("nodeName": "n",)"), IsEmpty()) << "it has a node";
+}
+
 TEST(PodView, KeepsTheExtendedResourcesThatItIsAskedTo) {
   constexpr std::string_view kPod = R"({"metadata": {"name": "p", "uid": "u"}, "spec": {"containers": [
       {"resources": {"limits": {"google.com/tpu": 4, "cpu": 2, "example.com/none": 0, "example.com/a": 1}}},
@@ -358,7 +378,7 @@ TEST(NodeView, KeepsTheFieldsThatPlacementReads) {
   EXPECT_TRUE(node.ready);
   EXPECT_EQ(node.ready_changed, parse_rfc3339("2026-01-01T00:00:07Z"));
   EXPECT_TRUE(node.unschedulable);
-  EXPECT_THAT(*node.allocatable, ElementsAre(ResourceAmount{"google.com/tpu", 4}));
+  EXPECT_THAT(*node.allocatable, ElementsAre(ResourceAmount{"cpu", 8000}, ResourceAmount{"google.com/tpu", 4}));
   EXPECT_EQ(node.labels.at("cloud.google.com/gke-nodepool"), "pool-a");
   EXPECT_THAT(node.taints, ElementsAre(NodeTaint{"google.com/tpu", "present", "NoSchedule"}));
   EXPECT_EQ(NodeView::from_json(parse_json(kNode).value()).value(), node);

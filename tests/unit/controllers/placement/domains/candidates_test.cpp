@@ -54,6 +54,34 @@ NodeChange labelled(const std::string& label, const std::string& value) {
   return [=](NodeView& node) { node.labels["cloud.google.com/" + label] = value; };
 }
 
+TEST(Candidates, HaveWhatThePodsRequest) {
+  const auto has = [](std::int64_t cpu) {
+    return [=](NodeView& node) { node.allocatable.edit() = {{"cpu", cpu * 1000}, {"google.com/tpu", 4}}; };
+  };
+  const auto requests = [](PodView& pod) { pod.scheduling.edit().requests = {{"cpu", 200'000}}; };
+  const std::vector<NodePtr> nodes = nodes_of({a_pool("a-small").each(has(180)), a_pool("b-large").each(has(200)),
+                                               a_pool("c").node(0, has(200)).node(1, has(199))});
+  CandidatesOf of(a_slice("x").each(requests), nodes);
+  EXPECT_THAT(of.take_all(), ElementsAre("b-large"));
+  EXPECT_EQ(of.candidates.usable(), 1);
+  EXPECT_THAT(of.candidates.explain(1, "default"),
+              HasSubstr("a-small: node a-small-0 has 180 cpu, a pod requests 200; "));
+}
+
+TEST(Candidates, OfTwoPodsANodeHaveTheRequestsOfBoth) {
+  const auto has_eight_chips = [](NodeView& node) {
+    node.allocatable.edit() = {{"cpu", 180'000}, {"google.com/tpu", 8}};
+  };
+  const auto requests = [](std::int64_t cpu) {
+    return [=](PodView& pod) { pod.scheduling.edit().requests = {{"cpu", cpu * 1000}}; };
+  };
+  const std::vector<NodePtr> nodes = nodes_of({a_pool("a").size(1).each(has_eight_chips)});
+  EXPECT_THAT(CandidatesOf(a_slice("x").each(requests(90)), nodes).take_all(), ElementsAre("a"));
+  EXPECT_THAT(CandidatesOf(a_slice("x").each(requests(91)), nodes).take_all(), IsEmpty());
+  EXPECT_THAT(CandidatesOf(a_slice("x").host(0, requests(100)).host(1, requests(80)), nodes).take_all(),
+              ElementsAre("a"));
+}
+
 TEST(Candidates, AreTakenInTheOrderOfTheirCapacity) {
   const std::vector<NodePtr> nodes =
       nodes_of({a_pool("a-spot").each(labelled("gke-spot", "true")), a_pool("b-on-demand"),
@@ -190,8 +218,9 @@ TEST(CandidatesReason, IsThatOfThePodsIfTheyDifferTooMuch) {
   CandidatesOf of(slice, a_pool("pool-a").size(10).nodes());
   EXPECT_THAT(of.take_all(), IsEmpty());
   EXPECT_EQ(of.candidates.usable(), 0U);
-  EXPECT_EQ(of.candidates.explain(1, ""),
-            "its pods have more than 8 different node selectors, affinities, tolerations or numbers of chips");
+  EXPECT_EQ(
+      of.candidates.explain(1, ""),
+      "its pods have more than 8 different node selectors, affinities, tolerations, requests or numbers of chips");
 }
 
 }  // namespace

@@ -212,5 +212,22 @@ INSTANTIATE_TEST_SUITE_P(
                       ChoiceCase{"Chips", [](PodView& pod) { tpu::set_chips(pod, 8); }}),
     [](const auto& test) { return test.param.name; });
 
+TEST(LackingResource, IsTheFirstOfWhichTheNodeHasTooLittle) {
+  NodeView node = a_node({});
+  node.allocatable.edit() = {{"cpu", 8000}, {"memory", 64LL << 30}};
+  const auto lacking = [&](ResourceAmounts requests, std::int64_t pods = 1) {
+    PodView pod;
+    pod.scheduling.edit().requests = std::move(requests);
+    return lacking_resource(pod, pods, node);
+  };
+  EXPECT_EQ(lacking({}), "");
+  EXPECT_EQ(lacking({{"cpu", 8000}, {"memory", 64LL << 30}}), "");
+  EXPECT_EQ(lacking({{"cpu", 8001}, {"memory", 1}}), "has 8 cpu, a pod requests 8001m");
+  EXPECT_EQ(lacking({{"cpu", 1}, {"memory", 65LL << 30}}), "has 64Gi memory, a pod requests 65Gi");
+  EXPECT_EQ(lacking({{"ephemeral-storage", 1 << 20}}), "has 0 ephemeral-storage, a pod requests 1Mi");
+  EXPECT_EQ(lacking({{"cpu", 4000}}, 2), "");
+  EXPECT_EQ(lacking({{"cpu", 4001}}, 2), "has 8 cpu, each of 2 pods requests 4001m");
+}
+
 }  // namespace
 }  // namespace tpuslice::placement
