@@ -11,6 +11,7 @@ inline constexpr std::string_view kAcceleratorLabel = "cloud.google.com/gke-tpu-
 inline constexpr std::string_view kTopologyLabel = "cloud.google.com/gke-tpu-topology";
 inline constexpr std::string_view kNodePoolLabel = "cloud.google.com/gke-nodepool";
 inline constexpr std::string_view kHostnameLabel = "kubernetes.io/hostname";
+inline constexpr std::string_view kZoneLabel = "topology.kubernetes.io/zone";
 /// Label of a node: "false" turns off routing around failed links in slices of whole cubes.
 inline constexpr std::string_view kIciResiliencyLabel = "cloud.google.com/gke-tpu-ici-resiliency";
 /// Annotation of a pod that uses a sub-slice or a dynamic slice: its topology instead of its nodes'.
@@ -104,5 +105,9 @@ inline constexpr std::string_view kPlacedOn = "tpuslice.dev/placed-on";
 /// RFC 3339: since when the slice, or one that it replaces, waits for nodes; absent: since its pods were created.
 inline constexpr std::string_view kQueuedSince = "tpuslice.dev/queued-since";
 inline constexpr std::string_view kWaiting = "tpuslice.dev/waiting";  ///< The waiting reason.
+/// On a started host: uids, by host index, of those that had succeeded before they were deleted: "1=<uid>,3=<uid>".
+inline constexpr std::string_view kRemovedHosts = "tpuslice.dev/removed-hosts";
+/// On the pod of a placed slice whose node is not Ready: which node, and what happens when.
+inline constexpr std::string_view kNodeNotReady = "tpuslice.dev/node-not-ready";
 
 }  // namespace tpuslice::tpu

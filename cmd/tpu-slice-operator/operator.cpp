@@ -169,6 +169,7 @@ Result<std::unique_ptr<Operator>> Operator::start(const OperatorOptions& options
     slices.node_timeout = std::chrono::seconds(options.node_timeout_seconds);
     slices.disrupted_nodes = options.disrupted_nodes;
     slices.disrupted_percent = options.disrupted_percent;
+    slices.teardown_interval = std::chrono::seconds(options.teardown_interval_seconds);
     slices.scheduling_timeout = std::chrono::seconds(options.scheduling_timeout_seconds);
     slices.start_timeout = std::chrono::seconds(options.start_timeout_seconds);
     const slice::SliceStores stores =

@@ -209,11 +209,17 @@ const std::vector<Setting>& settings() {  // NOLINT(readability-function-size): 
        "Default: 300, as Kubernetes evicts the pods of such a node",
        number(&O::node_timeout_seconds, 1, 86'400)},
       {"--disruption-nodes",
-       "While more TPU nodes than this number, and at least --disruption-percent of all, are not Ready, none of them "
-       "counts as lost, nor for --node-not-ready-timeout afterwards: the control plane is at fault. Default: 2",
+       "While more TPU nodes of a zone than this number, and at least --disruption-percent of all there, are not "
+       "Ready, "
+       "as are as many of its other nodes, none of them counts as lost, nor for --node-not-ready-timeout afterwards: "
+       "the control plane is at fault. Default: 2",
        number(&O::disrupted_nodes, 0, 1'000'000)},
       {"--disruption-percent", "See --disruption-nodes; 100 is only all nodes. Default: 55",
        number(&O::disrupted_percent, 1, 100)},
+      {"--teardown-interval",
+       "Seconds between slices that are torn down for lost nodes, after the first ten; 0: no limit. Default: 10, as "
+       "kube-controller-manager evicts the pods of one node after another",
+       number(&O::teardown_interval_seconds, 0, 3600)},
       {"--device-env",
        "Give TPU containers the environment that GKE's device plugin gives them (TPU_TOPOLOGY, TPU_ACCELERATOR_TYPE, "
        "bounds), for clusters whose device plugin sets none. Default: false",

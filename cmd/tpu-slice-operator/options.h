@@ -46,6 +46,7 @@ struct OperatorOptions {
   bool show_other_namespaces = false;      ///< Waiting reasons name workloads of other namespaces.
   int node_timeout_seconds = 300;          ///< A TPU node that is not Ready for this long is lost.
   int disrupted_nodes = 2;                 ///< In a disruption, more TPU nodes than this are not Ready.
+  int teardown_interval_seconds = 10;      ///< Between slices torn down for lost nodes, after the first ten; 0: none.
   int disrupted_percent = 55;              ///< In a disruption, at least this share is not Ready; no node is lost then.
   int shutdown_delay_seconds = 10;         ///< How long the webhook serves after a stop was requested.
   bool device_env = false;                 ///< TPU pods get what GKE's device plugin would set.

@@ -91,6 +91,7 @@ void AcceleratorCaches::add_pod_locked(const PodView& pod) {
 }
 
 void AcceleratorCaches::add_node_locked(const NodeView& node) {
+  if (!has_tpus(node)) return;
   const auto found = changed_.find(accelerator_of(node.labels));
   if (found != changed_.end() && !found->second.all) found->second.nodes.insert(node.key.name);
 }
@@ -109,7 +110,7 @@ void AcceleratorCaches::read(Entry& entry, Timestamp now) const {
 
 void AcceleratorCaches::apply(Entry& entry, const Changed& changed, Timestamp now) const {
   for (const std::string& name : changed.nodes) {
-    NodePtr node = nodes_.get({"", name});
+    NodePtr node = slice::find_tpu_node(nodes_, name);
     if (node != nullptr && accelerator_of(node->labels) != entry.cache.accelerator()) node = nullptr;
     entry.cache.set_node(name, node, indexes_.pods_by_node.lookup(name));
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "controllers/slice/indexes.h"
 #include "tpu/labels.h"
 
 namespace tpuslice::placement {
@@ -45,7 +46,7 @@ DomainName failed_domain(const runtime::NodeStore& nodes, const PodPtr& before, 
   const bool unscheduled =
       before->node_name.empty() && !is_gated(*before) && (after == nullptr || after->terminating());
   if (!failed && !unscheduled) return {};
-  const NodePtr node = before->node_name.empty() ? nullptr : nodes.get({"", before->node_name});
+  const NodePtr node = slice::find_tpu_node(nodes, before->node_name);
   return {key, domain_of(*before, key, node.get())};
 }
 

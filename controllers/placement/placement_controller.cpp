@@ -30,8 +30,7 @@ LossHistories record_losses(const slice::SliceStores& stores, const Clock& clock
     store->add_listener([losses, &nodes = stores.nodes, &clock](const PodPtr& before, const PodPtr& after) {
       losses.failures->record(failed_domain(nodes, before, after), clock.wall());
       losses.rejections->record(before, after, clock.wall());
-      const NodePtr node =
-          before == nullptr || before->node_name.empty() ? nullptr : nodes.get({"", before->node_name});
+      const NodePtr node = before == nullptr ? nullptr : slice::find_tpu_node(nodes, before->node_name);
       losses.places->record(before, after, node, clock.wall());
     });
   }

@@ -28,7 +28,7 @@ std::vector<ObjectKey> accelerator_of_pod(const runtime::NodeStore& nodes, const
   const std::string accelerator =
       tpu::chips_of(pod) == 0 ? std::string() : accelerator_of(pod.scheduling->node_selector);
   if (!accelerator.empty()) return {{"", accelerator}};
-  const NodePtr node = pod.node_name.empty() ? nullptr : nodes.get({"", pod.node_name});
+  const NodePtr node = slice::find_tpu_node(nodes, pod.node_name);
   return node == nullptr ? std::vector<ObjectKey>() : accelerator_of_node(*node);
 }
 

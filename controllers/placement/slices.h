@@ -13,6 +13,7 @@ namespace tpuslice::placement {
 using slice::accelerator_of;
 using slice::display_name;
 using slice::group_by_slice;
+using slice::has_tpus;
 using slice::host_index;
 using slice::in_slice;
 using slice::is_considered;

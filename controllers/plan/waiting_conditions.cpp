@@ -101,10 +101,13 @@ void move_to_end(Json& conditions) {
   std::stable_partition(conditions.begin(), conditions.end(), is_upstream);
 }
 
-State placement_state(const Reasons& slices, bool all_placed, std::string_view before) {
-  if (!slices.empty()) return {false, "SlicesWaiting", to_message(slices, before)};
+/// `lost`: of placed slices whose node is not Ready.
+State placement_state(const Reasons& waiting, const Reasons& lost, bool all_placed, std::string_view before) {
+  if (!waiting.empty()) return {false, "SlicesWaiting", to_message(waiting, before)};
   if (!all_placed) return {false, "PodsPending", "pods are being created, or their slices are being placed"};
-  return {true, "SlicesPlaced", "all pods exist, and no slice waits for nodes"};
+  State placed{true, "SlicesPlaced", "all pods exist, and no slice waits for nodes"};
+  if (!lost.empty()) placed.message += "; " + to_message(lost, before);
+  return placed;
 }
 
 State container_state(const Reasons& stuck, bool all_started, std::string_view before) {
@@ -135,7 +138,8 @@ void add_failures(const Reasons& failures, State finished, std::int64_t generati
 
 bool is_waiting(const PodView& pod) {
   return !pod.terminating() &&
-         (!pod.stuck.empty() || pod.annotations.contains(tpu::kWaiting) || waits_for_placement(pod) || has_failed(pod));
+         (!pod.stuck.empty() || pod.annotations.contains(tpu::kWaiting) ||
+          pod.annotations.contains(tpu::kNodeNotReady) || waits_for_placement(pod) || has_failed(pod));
 }
 
 void update_waiting_conditions(const std::vector<std::shared_ptr<const PodView>>& pods, const PodProgress& progress,
@@ -148,14 +152,16 @@ void update_waiting_conditions(const std::vector<std::shared_ptr<const PodView>>
     return move_to_end(conditions);
   }
   Reasons slices;
+  Reasons lost;
   Reasons stuck;
   bool all_placed = progress.all_created;
   for (const auto& pod : pods) {
     if (!is_waiting(*pod)) continue;
     if (waits_for_placement(*pod)) all_placed = false;
-    const auto reason = pod->annotations.find(tpu::kWaiting);
-    if (reason != pod->annotations.end()) {
-      slices[std::string(tpu::name_in_slice_key(pod->label(tpu::kSlice)))] = reason->second;
+    for (const auto& [annotation, reasons] : {std::pair(tpu::kWaiting, &slices), {tpu::kNodeNotReady, &lost}}) {
+      const auto reason = pod->annotations.find(annotation);
+      if (reason == pod->annotations.end()) continue;
+      (*reasons)[std::string(tpu::name_in_slice_key(pod->label(tpu::kSlice)))] = reason->second;
     }
     if (!pod->stuck.empty()) stuck["pod " + pod->key.name] = pod->stuck;
   }
@@ -164,7 +170,7 @@ void update_waiting_conditions(const std::vector<std::shared_ptr<const PodView>>
       all_placed && slices.empty() && (progress.all_started || is_condition_true(conditions, kContainersStarted));
   // Once all have started, a failed pod has been replaced.
   if (!started) stuck.merge(failures_of(pods));
-  set(kSlicesPlaced, placement_state(slices, all_placed, message_of(conditions, kSlicesPlaced)), generation, now,
+  set(kSlicesPlaced, placement_state(slices, lost, all_placed, message_of(conditions, kSlicesPlaced)), generation, now,
       conditions);
   set(kContainersStarted, container_state(stuck, started, message_of(conditions, kContainersStarted)), generation, now,
       conditions);

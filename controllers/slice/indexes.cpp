@@ -3,8 +3,6 @@
 #include <optional>
 #include <string>
 
-#include "controllers/slice/slice.h"
-
 namespace tpuslice::slice {
 namespace {
 
@@ -22,5 +20,10 @@ std::optional<std::string> pod_slice(const PodView& pod) {
 
 Indexes::Indexes(const runtime::PodStores& pods)
     : pods_by_node(pods.add_index(pod_node)), pods_by_slice(pods.add_index(pod_slice)) {}
+
+NodePtr find_tpu_node(const runtime::NodeStore& nodes, const std::string& name) {
+  NodePtr node = nodes.get({"", name});
+  return node == nullptr || !has_tpus(*node) ? nullptr : node;
+}
 
 }  // namespace tpuslice::slice

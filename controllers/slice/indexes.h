@@ -1,7 +1,10 @@
-// Indexes of pods that the reconcilers of slices and of placement read.
+// Indexes of pods and the lookup of nodes for the reconcilers of slices and of placement.
 #pragma once
 
+#include <string>
+
 #include "controllers/runtime/watch/pod_stores.h"
+#include "controllers/slice/slice.h"
 
 namespace tpuslice::slice {
 
@@ -12,5 +15,8 @@ struct Indexes {
 
   explicit Indexes(const runtime::PodStores& pods);
 };
+
+/// Null if the node does not exist or has no TPUs.
+[[nodiscard]] NodePtr find_tpu_node(const runtime::NodeStore& nodes, const std::string& name);
 
 }  // namespace tpuslice::slice

@@ -1,18 +1,36 @@
 #include "controllers/slice/node_health.h"
 
+#include <algorithm>
+
+#include "tpu/labels.h"
+
 namespace tpuslice::slice {
+namespace {
+
+const std::string& zone_of(const NodeView& node) { return value_of(node.labels, tpu::kZoneLabel); }
+
+}  // namespace
 
 bool NodeHealth::counts_locked(const NodePtr& node) const {
   return node != nullptr && !node->minimal && !new_.contains(node->key.name);
 }
 
+NodeHealth::Zone& NodeHealth::zone_locked(const NodeView& node) {
+  return zones_.try_emplace(zone_of(node), Zone{.since = start_}).first->second;
+}
+
+void NodeHealth::add_locked(const NodeView& node, int times, Timestamp now) {
+  for (Zone* zone : {&all_, &zone_locked(node)}) {
+    if (is_disrupted(*zone)) zone->since = now;
+    Count& count = has_tpus(node) ? zone->with_tpus : zone->without_tpus;
+    count.nodes += times;
+    if (!node.ready) count.not_ready += times;
+  }
+}
+
 void NodeHealth::record(const NodePtr& before, const NodePtr& after, Timestamp now) {
   const MutexLock lock(mutex_);
-  if (is_disrupted_locked()) since_ = now;
-  if (counts_locked(before)) {
-    --nodes_;
-    if (!before->ready) --not_ready_;
-  }
+  if (counts_locked(before)) add_locked(*before, -1, now);
   const std::string& name = (after == nullptr ? before : after)->key.name;
   if (after == nullptr || after->ready) {
     new_.erase(name);
@@ -22,25 +40,22 @@ void NodeHealth::record(const NodePtr& before, const NodePtr& after, Timestamp n
   } else if (before->ready) {
     not_ready_since_[name] = now;
   }
-  if (counts_locked(after)) {
-    ++nodes_;
-    if (!after->ready) ++not_ready_;
-  }
+  if (counts_locked(after)) add_locked(*after, 1, now);
 }
 
-Timestamp NodeHealth::healthy_since(Timestamp now) const {
+NotReady NodeHealth::not_ready(const NodeView& node) const {
   const MutexLock lock(mutex_);
-  return is_disrupted_locked() ? now : since_;
+  const auto seen = not_ready_since_.find(node.key.name);
+  const Timestamp since = seen == not_ready_since_.end() ? node.ready_changed.value_or(Timestamp{}) : seen->second;
+  const auto found = zones_.find(zone_of(node));
+  const Zone& zone = found == zones_.end() ? all_ : found->second;
+  if (is_disrupted(all_) || is_disrupted(zone)) return {since, std::nullopt};
+  return {since, std::max({since, all_.since, zone.since})};
 }
 
-std::optional<Timestamp> NodeHealth::not_ready_since(const std::string& node) const {
-  const MutexLock lock(mutex_);
-  const auto found = not_ready_since_.find(node);
-  return found == not_ready_since_.end() ? std::nullopt : std::optional(found->second);
-}
-
-bool NodeHealth::is_disrupted_locked() const {
-  return not_ready_ > disrupted_nodes_ && not_ready_ * 100 >= nodes_ * disrupted_percent_;
+bool NodeHealth::is_disrupted(const Zone& zone) const {
+  if (zone.with_tpus.not_ready <= disrupted_nodes_ || !has_disrupted_share(zone.with_tpus)) return false;
+  return zone.without_tpus.nodes == 0 || has_disrupted_share(zone.without_tpus);
 }
 
 }  // namespace tpuslice::slice

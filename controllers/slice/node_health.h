@@ -1,5 +1,5 @@
-// NodeHealth: since when the TPU nodes are healthy as a whole. While very many are not Ready, the cause is the control
-// plane or its network, not the nodes: their pods usually run on, so no slice is torn down for them.
+// NodeHealth: since when the nodes of a zone are healthy as a whole. While very many are not Ready, the cause is the
+// control plane or a network, not the nodes: their pods usually run on, so no slice is torn down for them.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 #include <string>
 
 #include "api/base/mutex.h"
-#include "controllers/slice/slice.h"
 #include "controllers/slice/slice_options.h"
+#include "controllers/slice/slice_plan.h"
 
 namespace tpuslice::slice {
 
@@ -22,24 +22,39 @@ class NodeHealth {
       : start_(start),
         disrupted_nodes_(options.disrupted_nodes),
         disrupted_percent_(options.disrupted_percent),
-        since_(start) {}
+        all_{.since = start} {}
 
-  /// A change of a TPU node: `before` is null for an addition, `after` for a deletion. Minimal nodes are not counted,
-  /// nor are those that were added since `start` and have never been Ready: a node pool that grows is no disruption.
+  /// A change of a node, with TPUs or without: `before` is null for an addition, `after` for a deletion. Minimal nodes
+  /// are not counted, nor are those that were added since `start` and have never been Ready: a node pool that grows is
+  /// no disruption.
   void record(const NodePtr& before, const NodePtr& after, Timestamp now) TPUSLICE_EXCLUDES(mutex_);
 
-  /// When the last disruption ended; `now` during one. In a disruption more than Options::disrupted_nodes nodes, and at
-  /// least Options::disrupted_percent of all, are not Ready. Nodes become Ready one by one after it, so the time for
-  /// which a node was not Ready before this does not count.
-  [[nodiscard]] Timestamp healthy_since(Timestamp now) const TPUSLICE_EXCLUDES(mutex_);
-  /// When this process saw the node cease to be Ready, by its own clock, which may differ from that of who writes the
-  /// node's status. Nothing for a node that is Ready, or was not when it was first seen.
-  [[nodiscard]] std::optional<Timestamp> not_ready_since(const std::string& node) const TPUSLICE_EXCLUDES(mutex_);
+  /// Of a node that is not Ready. In a disruption of its zone, or of all zones together, more than
+  /// Options::disrupted_nodes TPU nodes, and at least Options::disrupted_percent of all, are not Ready, and so is that
+  /// share of the nodes without TPUs, if there are any: if those are Ready, the TPU nodes are lost indeed.
+  [[nodiscard]] NotReady not_ready(const NodeView& node) const TPUSLICE_EXCLUDES(mutex_);
 
  private:
-  [[nodiscard]] bool is_disrupted_locked() const TPUSLICE_REQUIRES(mutex_);
+  struct Count {
+    std::int64_t nodes = 0;
+    std::int64_t not_ready = 0;
+  };
+  /// A zone, or all of them.
+  struct Zone {
+    Count with_tpus = {};
+    Count without_tpus = {};
+    Timestamp since = {};  ///< When its last disruption ended.
+  };
+
+  [[nodiscard]] bool is_disrupted(const Zone& zone) const;
+  [[nodiscard]] bool has_disrupted_share(const Count& count) const {
+    return count.not_ready * 100 >= count.nodes * disrupted_percent_;
+  }
   /// Whether the node is Ready or not; neither if its view is minimal, or if it is new.
   [[nodiscard]] bool counts_locked(const NodePtr& node) const TPUSLICE_REQUIRES(mutex_);
+  /// Counts the node once more, or with -1 once less.
+  void add_locked(const NodeView& node, int times, Timestamp now) TPUSLICE_REQUIRES(mutex_);
+  Zone& zone_locked(const NodeView& node) TPUSLICE_REQUIRES(mutex_);
 
   /// Nodes that are added within this time of the start existed before.
   static constexpr Duration kFirstList = std::chrono::minutes(1);
@@ -48,9 +63,8 @@ class NodeHealth {
   const std::int64_t disrupted_nodes_;
   const std::int64_t disrupted_percent_;
   mutable Mutex mutex_;
-  std::int64_t nodes_ TPUSLICE_GUARDED_BY(mutex_) = 0;
-  std::int64_t not_ready_ TPUSLICE_GUARDED_BY(mutex_) = 0;
-  Timestamp since_ TPUSLICE_GUARDED_BY(mutex_);
+  Zone all_ TPUSLICE_GUARDED_BY(mutex_);
+  std::map<std::string, Zone, std::less<>> zones_ TPUSLICE_GUARDED_BY(mutex_);  ///< By name.
   std::set<std::string> new_ TPUSLICE_GUARDED_BY(mutex_);  ///< Added since the start, and never Ready.
   std::map<std::string, Timestamp> not_ready_since_ TPUSLICE_GUARDED_BY(mutex_);
 };

@@ -61,8 +61,8 @@ plan::Action set_waiting_reason(const PodView& pod, const std::string& reason, c
   return action;
 }
 
-plan::Action set_members(const PodView& pod, const std::string& members) {
-  Json patch = {{"metadata", {{"annotations", {{tpu::kSliceMembers, members}}}}}};
+plan::Action set_annotation(const PodView& pod, std::string_view name, const std::string& value) {
+  Json patch = {{"metadata", {{"annotations", {{name, value.empty() ? Json() : Json(value)}}}}}};
   return plan::Action::patch(kPods, pod.key, std::move(patch), {.uid = pod.uid});
 }
 

@@ -36,8 +36,8 @@ struct Release {
                                               const plan::FailedWrites* failed,
                                               std::optional<Timestamp> queued_since = {});
 
-/// Sets what members_of() is compared with.
-[[nodiscard]] plan::Action set_members(const PodView& pod, const std::string& members);
+/// An empty value removes it.
+[[nodiscard]] plan::Action set_annotation(const PodView& pod, std::string_view name, const std::string& value);
 
 /// Sets the condition DisruptionTarget, so that a podFailurePolicy can ignore the deletion that must follow at once:
 /// the condition of a pod that is not deleted is reset after two minutes. Optional: the pod is deleted without it, too.

@@ -1,6 +1,6 @@
 // RemovedHostHistory: hosts that succeeded and were then deleted while others of their slice run on, as the watches
-// showed it. Such a slice has lost nothing. It is kept in memory only: a new leader takes such a slice for a broken
-// one.
+// showed it. Such a slice has lost nothing. For the next leader, it is recorded on a host that runs
+// (tpu::kRemovedHosts).
 #pragma once
 
 #include <deque>

@@ -102,6 +102,15 @@ void add_removed_hosts(Slice& slice, const HostsByIndex& hosts, const RemovedHos
   const auto add = [&](int index, const std::string& uid) {
     return index < slice.size && !hosts.contains(index) && slice.removed.emplace(index, uid).second;
   };
+  for (const auto& [index, host] : hosts) {
+    const std::string& record = host->annotation(tpu::kRemovedHosts);
+    if (record.empty() || is_gated(*host)) continue;
+    for (const std::string& entry : split(record, ',')) {
+      const std::size_t end = std::min(entry.find('='), entry.size());
+      const std::optional<int> removed_index = parse_integer<int>(entry.substr(0, end));
+      if (removed_index && *removed_index >= 0 && end < entry.size()) add(*removed_index, entry.substr(end + 1));
+    }
+  }
   std::erase_if(slice.terminating, [&](const PodPtr& pod) {
     return pod->phase == PodPhase::kSucceeded && add(*host_index(*pod), pod->uid);
   });
@@ -118,6 +127,7 @@ bool is_considered(const PodView& pod) {
   return !pod.label(tpu::kSlice).empty() || (tpu::chips_of(pod) > 0 && !pod.node_name.empty());
 }
 
+bool has_tpus(const NodeView& node) { return !accelerator_of(node.labels).empty(); }
 const std::string& accelerator_of(const StringMap& labels) { return value_of(labels, tpu::kAcceleratorLabel); }
 
 bool in_slice(const PodView& pod) {
@@ -164,6 +174,16 @@ Slice read_slice(const ObjectKey& key, const std::vector<PodPtr>& pods, const Re
   for (auto& [index, pod] : hosts) slice.hosts.push_back(std::move(pod));
   slice.queued_since = queued_since_of(slice);
   return slice;
+}
+
+std::string record_of_removed_hosts(const Slice& slice) {
+  constexpr std::size_t kMaxBytes = 32U << 10U;
+  std::string record;
+  for (const auto& [index, uid] : slice.removed) {
+    if (record.size() > kMaxBytes) break;
+    record += fmt::format("{}{}={}", record.empty() ? "" : ",", index, uid);
+  }
+  return record;
 }
 
 std::map<ObjectKey, std::vector<PodPtr>> group_by_slice(const std::vector<PodPtr>& pods) {

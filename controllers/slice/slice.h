@@ -16,8 +16,8 @@ namespace tpuslice::slice {
 using PodPtr = std::shared_ptr<const PodView>;
 using NodePtr = std::shared_ptr<const NodeView>;
 
-/// By slice and host index, the uid of each pod that had succeeded before it was deleted, while other hosts run on
-/// (removed_hosts.h).
+/// By slice and host index, the uid of each pod that had succeeded before it was deleted, while other hosts run on. The
+/// watches show it (removed_hosts.h), and it is recorded on a host that runs (tpu::kRemovedHosts).
 using RemovedHosts = std::map<ObjectKey, std::map<int, std::string>>;
 
 /// When host 0 may be placed before the other hosts exist.
@@ -68,6 +68,9 @@ struct Slice {
 /// `pods` have the label `key.name` and are in the namespace.
 [[nodiscard]] Slice read_slice(const ObjectKey& key, const std::vector<PodPtr>& pods, const RemovedHosts& removed = {});
 
+/// The value of tpu::kRemovedHosts; empty if none was removed. Of so many hosts that it fits into an annotation.
+[[nodiscard]] std::string record_of_removed_hosts(const Slice& slice);
+
 /// The pods by the key of their slice, in order. Pods without a slice are skipped.
 [[nodiscard]] std::map<ObjectKey, std::vector<PodPtr>> group_by_slice(const std::vector<PodPtr>& pods);
 
@@ -78,6 +81,8 @@ struct Slice {
 [[nodiscard]] bool is_considered(const PodView& pod);
 /// The accelerator of a node's labels, or of a node selector; empty without one.
 [[nodiscard]] const std::string& accelerator_of(const StringMap& labels);
+/// Whether its labels have an accelerator, which it may not advertise yet.
+[[nodiscard]] bool has_tpus(const NodeView& node);
 /// Belongs to a slice.
 [[nodiscard]] bool in_slice(const PodView& pod);
 /// The key of its slice.

@@ -12,12 +12,10 @@
 namespace tpuslice::slice {
 
 SliceStores add_slice_stores(runtime::Manager& manager, Workloads workloads) {
-  runtime::WatchScope node_scope;
-  node_scope.label_selector = std::string(tpu::kAcceleratorLabel);
   manager.keep_annotations({tpu::kAnnotationPrefix, tpu::kCompletionIndex});
   const runtime::PodStores pods = manager.pods_with(tpu::kSlice);
   SliceStores stores{.pods = pods,
-                     .nodes = manager.store<NodeView>(kNodes, node_scope),
+                     .nodes = manager.store<NodeView>(kNodes),
                      .workloads = std::make_shared<const Workloads>(std::move(workloads))};
   // The listener is early, so that no plan takes a host that is removed for one that was lost.
   for (runtime::PodStore* store : pods) {

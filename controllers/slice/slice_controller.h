@@ -15,7 +15,7 @@ namespace tpuslice::slice {
 /// What the controllers of placement and of single slices share. The stores are those of the Manager.
 struct SliceStores {
   runtime::PodStores pods;
-  runtime::NodeStore& nodes;  ///< With TPUs.
+  runtime::NodeStore& nodes;  ///< All, as those without TPUs show a disruption (node_health.h).
   std::shared_ptr<const Workloads> workloads;
   Indexes indexes{pods};
   std::shared_ptr<RemovedHostHistory> removed_hosts = std::make_shared<RemovedHostHistory>();
@@ -23,8 +23,8 @@ struct SliceStores {
   std::shared_ptr<runtime::WriteBackoff> write_backoff = std::make_shared<runtime::WriteBackoff>();
 };
 
-/// Adds watches of the pods that admission has labelled and of the nodes with TPUs. Shares the pod watches of
-/// controllers that were added before.
+/// Adds watches of the pods that admission has labelled and of the nodes. Shares the pod watches of controllers that
+/// were added before.
 [[nodiscard]] SliceStores add_slice_stores(runtime::Manager& manager, Workloads workloads = {});
 
 /// Adds the controller that releases and tears down slices.

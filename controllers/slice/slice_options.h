@@ -18,6 +18,9 @@ struct Options {
   /// Defaults: those of kube-controller-manager for a partial disruption of a zone (--unhealthy-zone-threshold).
   std::int64_t disrupted_nodes = 2;
   std::int64_t disrupted_percent = 55;
+  /// After the first ten, one slice on lost nodes is torn down in this time; 0: all at once. Default: as
+  /// kube-controller-manager evicts from nodes (--node-eviction-rate).
+  Duration teardown_interval = std::chrono::seconds(10);
   /// A terminating pod on a lost node is force-deleted this long after its deletion was due.
   Duration lost_pod_timeout = std::chrono::minutes(5);
   /// A slice is torn down if a pod is still unschedulable this long after the placement, or if the API server has

@@ -20,6 +20,21 @@
 namespace tpuslice::slice {
 namespace {
 
+/// How long the pod's node is not Ready; absent for a node that is Ready or deleted.
+std::optional<NotReady> not_ready_node(const PodView& pod, const SliceObserved& seen) {
+  const auto node = seen.nodes.find(pod.node_name);
+  if (node == seen.nodes.end() || node->second->ready) return std::nullopt;
+  const auto known = seen.not_ready.find(pod.node_name);
+  return known != seen.not_ready.end() ? known->second : NotReady{node->second->ready_changed.value_or(Timestamp{})};
+}
+
+/// When the pod's node counts as lost, unless it is Ready again; absent for a node that is Ready or deleted.
+std::optional<Timestamp> lost_at(const PodView& pod, const SliceObserved& seen, const Options& options) {
+  const std::optional<NotReady> node = not_ready_node(pod, seen);
+  if (!node) return std::nullopt;
+  return node->counts_from.value_or(seen.now) + options.node_timeout;
+}
+
 class SlicePlanner {
  public:
   SlicePlanner(const SliceObserved& seen, const Options& options, const Slice& slice)
@@ -46,6 +61,8 @@ class SlicePlanner {
         out.released = other_pods();
         out.completed = started_with_open_members();
         out.reasons = reasons_of_placed();
+        out.node_reports = node_reports();
+        out.removed_hosts = unrecorded_removed_hosts();
         break;
       case SlicePhase::kIdle:
       case SlicePhase::kForming:
@@ -77,16 +94,6 @@ class SlicePlanner {
 
   void requeue_at(Timestamp when) { set_earlier(changes_at_, when); }
 
-  /// When the pod's node counts as lost; absent for a node that is Ready or deleted.
-  [[nodiscard]] std::optional<Timestamp> lost_at(const PodView& pod) {
-    const auto node = seen_.nodes.find(pod.node_name);
-    if (node == seen_.nodes.end() || node->second->ready) return std::nullopt;
-    const auto seen = seen_.not_ready_since.find(pod.node_name);
-    const Timestamp changed =
-        seen != seen_.not_ready_since.end() ? seen->second : node->second->ready_changed.value_or(Timestamp{});
-    return std::max(changed, seen_.nodes_healthy_since) + options_.node_timeout;
-  }
-
   std::optional<SliceFailure> find_failure() {
     if (std::optional<SliceFailure> failure = find_lost_node()) return failure;
     if (std::optional<SliceFailure> failure = find_unscheduled_pod()) return failure;
@@ -95,8 +102,9 @@ class SlicePlanner {
 
   std::optional<SliceFailure> find_lost_node() {
     for (const PodPtr& pod : slice_.started()) {
-      const std::optional<Timestamp> lost = lost_at(*pod);
+      std::optional<Timestamp> lost = lost_at(*pod, seen_, options_);
       if (!lost) continue;
+      if (seen_.teardown_turn) lost = std::max(*lost, *seen_.teardown_turn);
       if (seen_.now >= *lost) {
         return SliceFailure{Cause::kNodeLost,
                             fmt::format("node {} of pod {} is not Ready", pod->node_name, pod->key.name)};
@@ -166,7 +174,7 @@ class SlicePlanner {
   std::vector<PodPtr> find_lost_pods() {
     std::vector<PodPtr> out;
     for (const PodPtr& pod : slice_.terminating) {
-      const std::optional<Timestamp> lost = lost_at(*pod);
+      const std::optional<Timestamp> lost = lost_at(*pod, seen_, options_);
       if (!lost || tpu::has_unique_name(*pod)) continue;
       const Timestamp due = std::max(*lost, *pod->deletion + options_.lost_pod_timeout);
       if (seen_.now < due) {
@@ -234,6 +242,49 @@ class SlicePlanner {
       }
       return reason;
     });
+  }
+
+  /// Removed hosts that a new leader would take for lost ones.
+  [[nodiscard]] std::string unrecorded_removed_hosts() const {
+    std::string record = record_of_removed_hosts(slice_);
+    const bool known = std::ranges::any_of(
+        slice_.started(), [&](const PodPtr& pod) { return pod->annotation(tpu::kRemovedHosts) == record; });
+    return known ? std::string() : record;
+  }
+
+  /// What is written of the node that is lost first, where that differs from what is written.
+  [[nodiscard]] std::vector<NodeReport> node_reports() const {
+    std::optional<Timestamp> first_lost;
+    std::string reported;
+    for (const PodPtr& pod : slice_.started()) {
+      const std::optional<Timestamp> lost = lost_at(*pod, seen_, options_);
+      if (!lost || (first_lost && *first_lost <= *lost)) continue;
+      first_lost = lost;
+      reported = pod->key.name;
+    }
+    std::vector<NodeReport> out;
+    bool is_written = false;
+    for (const PodPtr& pod : slice_.started()) {
+      const std::string& written = pod->annotation(tpu::kNodeNotReady);
+      const std::string text = pod->key.name == reported ? report_of_node(*pod) : std::string();
+      is_written = is_written || !written.empty();
+      if (written != text) out.push_back({pod, text});
+    }
+    if (first_lost && !is_written) out.front().is_first = true;
+    return out;
+  }
+
+  [[nodiscard]] std::string report_of_node(const PodView& pod) const {
+    const NotReady node = not_ready_node(pod, seen_).value_or(NotReady{});
+    std::string text = fmt::format("node {} of pod {} has not been Ready since {}; ", pod.node_name, pod.key.name,
+                                   format_rfc3339(node.since));
+    if (!node.counts_from) return text + "no slice is torn down for it while so many nodes are not Ready";
+    const Timestamp lost = *node.counts_from + options_.node_timeout;
+    if (seen_.teardown_turn && *seen_.teardown_turn > lost) {
+      return text + fmt::format("the slice is torn down at {}, after others that have lost a node",
+                                format_rfc3339(*seen_.teardown_turn));
+    }
+    return text + fmt::format("the slice is torn down at {} unless it is Ready by then", format_rfc3339(lost));
   }
 
   /// For a slice that was placed before all its hosts existed: which of them its controller has not created.
@@ -331,6 +382,14 @@ class SlicePlanner {
 };
 
 }  // namespace
+
+bool has_lost_node(const SliceObserved& seen, const Options& options) {
+  return std::ranges::any_of(seen.pods, [&](const PodPtr& pod) {
+    if (!is_live(*pod) || is_gated(*pod)) return false;
+    const std::optional<Timestamp> lost = lost_at(*pod, seen, options);
+    return lost && seen.now >= *lost;
+  });
+}
 
 plan::Plan plan_slice(const SliceObserved& seen, const Options& options) {
   const Slice slice = read_slice(seen.key, seen.pods, seen.removed_hosts);

@@ -3,6 +3,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,20 +13,32 @@
 
 namespace tpuslice::slice {
 
+/// How long a node is not Ready.
+struct NotReady {
+  /// When this process saw it, by its own clock, which may differ from that of who writes the node's status. If the
+  /// node was not Ready when it was first seen, what its status says.
+  Timestamp since = {};
+  /// The same, or when the last disruption ended if that was later, since nodes become Ready one by one after it;
+  /// nothing during one.
+  std::optional<Timestamp> counts_from = since;
+};
+
 struct SliceObserved {
   ObjectKey key;                         ///< Namespace, and value of the label tpuslice.dev/slice.
   std::vector<PodPtr> pods;              ///< All with that label.
   std::map<std::string, NodePtr> nodes;  ///< Nodes of those pods, by name; deleted nodes are absent.
   Timestamp now;
-  /// When this process saw nodes cease to be Ready (NodeHealth::not_ready_since), by name.
-  std::map<std::string, Timestamp> not_ready_since = {};
-  /// Before it, nodes may have been not Ready because of a control-plane outage (node_health.h).
-  Timestamp nodes_healthy_since = {};
+  std::map<std::string, NotReady> not_ready = {};  ///< Those of the nodes that are not Ready, by name.
   RemovedHosts removed_hosts = {};
   std::shared_ptr<const plan::FailedWrites> failed_writes = {};  ///< Null: none.
   /// Its workload is being deleted, is suspended, has finished, or no longer exists (workloads.h).
   bool workload_ends = false;
+  /// When the slice may be torn down for a lost node (teardown_rate.h); absent: at once.
+  std::optional<Timestamp> teardown_turn = {};
 };
+
+/// Whether one of its started pods is on a lost node.
+[[nodiscard]] bool has_lost_node(const SliceObserved& seen, const Options& options);
 
 /// - Placed slice: pods that are still gated (the placement was interrupted, or they were created later) are released
 ///   to the domain of host 0. A pod that kube-scheduler cannot place yet, or leaves without a node and without saying
@@ -38,9 +51,12 @@ struct SliceObserved {
 /// - Slice that lost a pod because its workload ends: nothing, since that deletes the others, too.
 /// - Slice that is being preempted by one of higher priority: the rest of it is deleted, without an event of its own.
 /// - Companion without hosts: it is released after a time-out.
+/// - Placed slice with a node that is not Ready: the first pod on one gets tpu::kNodeNotReady, and the workload an
+///   event.
 /// - Terminating pod on a lost node: it is force-deleted after a time-out.
 ///
-/// A node counts as lost when it is not Ready for Options::node_timeout, all of it since nodes_healthy_since.
+///
+/// A node counts as lost when it is not Ready for Options::node_timeout, counted from NotReady::counts_from.
 ///
 /// Slices without gates are left to kube-scheduler; a pod that it cannot place gets a waiting reason. A slice that was
 /// placed before all its pods existed is not torn down for a lost pod: its controller replaces that pod or deletes the

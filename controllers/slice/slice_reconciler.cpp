@@ -27,7 +27,6 @@ Result<plan::Plan> SliceReconciler::plan(const plan::ReconcileInput& input) cons
                      {},
                      input.now,
                      {},
-                     node_health_->healthy_since(input.now),
                      histories_.removed_hosts->of(input.key),
                      histories_.writes->failed_writes()};
   if (auto waits = plan::wait_until_whole(input.key, seen.pods)) {
@@ -42,13 +41,17 @@ Result<plan::Plan> SliceReconciler::plan(const plan::ReconcileInput& input) cons
   }
   for (const PodPtr& pod : seen.pods) {
     if (pod->node_name.empty()) continue;
-    NodePtr node = nodes_.get({"", pod->node_name});
+    NodePtr node = find_tpu_node(nodes_, pod->node_name);
     // Whether a minimal node is Ready is unknown, so it does not count as lost. Kubernetes evicts the pods of lost
     // nodes.
-    if (node == nullptr || node->minimal || accelerator_of(node->labels).empty()) continue;
-    const auto not_ready_since = node->ready ? std::nullopt : node_health_->not_ready_since(pod->node_name);
-    if (not_ready_since) seen.not_ready_since.emplace(pod->node_name, *not_ready_since);
+    if (node == nullptr || node->minimal) continue;
+    if (!node->ready) seen.not_ready.emplace(pod->node_name, node_health_->not_ready(*node));
     seen.nodes.emplace(pod->node_name, std::move(node));
+  }
+  if (has_lost_node(seen, options_)) {
+    seen.teardown_turn = teardown_rate_->turn_of(input.key, input.now);
+  } else {
+    teardown_rate_->forget(input.key);
   }
   return plan_slice(seen, options_);
 }

@@ -13,6 +13,7 @@
 #include "controllers/slice/node_health.h"
 #include "controllers/slice/removed_hosts.h"
 #include "controllers/slice/slice_options.h"
+#include "controllers/slice/teardown_rate.h"
 #include "controllers/slice/workloads.h"
 
 namespace tpuslice::slice {
@@ -40,7 +41,8 @@ class SliceReconciler final : public plan::Reconciler {
         workloads_(std::move(workloads)),
         node_health_(std::move(node_health)),
         histories_(std::move(histories)),
-        options_(options) {}
+        options_(options),
+        teardown_rate_(std::make_unique<TeardownRate>(options)) {}
 
   [[nodiscard]] std::string name() const override { return "slice"; }
   [[nodiscard]] ResourceType resource() const override { return kSlices; }
@@ -53,6 +55,7 @@ class SliceReconciler final : public plan::Reconciler {
   const std::shared_ptr<const NodeHealth> node_health_;
   const Histories histories_;
   const Options options_;
+  const std::unique_ptr<TeardownRate> teardown_rate_;
 };
 
 }  // namespace tpuslice::slice

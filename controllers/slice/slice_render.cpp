@@ -7,6 +7,7 @@
 
 #include "controllers/plan/changes.h"
 #include "controllers/slice/slice_state.h"
+#include "tpu/labels.h"
 #include "tpu/teardown_grace.h"
 
 namespace tpuslice::slice {
@@ -49,6 +50,8 @@ class SliceRenderer {
     release(decisions.released);
     for (const PodPtr& pod : decisions.completed) complete_members(*pod);
     for (const WaitingReason& reason : decisions.reasons) write_reason(reason);
+    for (const NodeReport& report : decisions.node_reports) write_report(report);
+    if (!decisions.removed_hosts.empty()) record_removed_hosts(decisions.removed_hosts);
     if (decisions.begins_to_wait) add_waiting_event(decisions.reasons);
     if (decisions.changes_at) plan::requeue_within(plan_.requeue_after, *decisions.changes_at - seen_.now);
     return std::move(plan_);
@@ -139,7 +142,7 @@ class SliceRenderer {
   }
 
   void complete_members(const PodView& pod) {
-    write(set_members(pod, members_of(slice_)));
+    write(set_annotation(pod, tpu::kSliceMembers, members_of(slice_)));
     plan_.reason = fmt::format("all hosts of slice {} exist", short_name(slice_));
   }
 
@@ -148,6 +151,20 @@ class SliceRenderer {
     if (!plan_.reason.empty()) return;
     plan_.reason = waiting.reason.empty() ? fmt::format("pod {} has a node", waiting.pod->key.name)
                                           : fmt::format("slice {} waits: {}", short_name(slice_), waiting.reason);
+  }
+
+  void write_report(const NodeReport& report) {
+    write(set_annotation(*report.pod, tpu::kNodeNotReady, report.text));
+    if (plan_.reason.empty() && !report.text.empty()) plan_.reason = report.text;
+    if (!report.is_first) return;
+    plan_.events.push_back(of_workload({EventType::kWarning, "SliceNodeNotReady", "WatchNode",
+                                        fmt::format("Slice {}: {}", short_name(slice_), report.text)}));
+  }
+
+  void record_removed_hosts(const std::string& record) {
+    const PodView& pod = *slice_.started().front();
+    write(set_annotation(pod, tpu::kRemovedHosts, record));
+    if (plan_.reason.empty()) plan_.reason = fmt::format("pod {} records the hosts that have finished", pod.key.name);
   }
 
   void add_waiting_event(const std::vector<WaitingReason>& reasons) {

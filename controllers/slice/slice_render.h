@@ -32,6 +32,12 @@ struct WaitingReason {
   std::string reason;  ///< Empty: it is removed.
 };
 
+struct NodeReport {
+  PodPtr pod;
+  std::string text;       ///< tpu::kNodeNotReady; empty: it is removed.
+  bool is_first = false;  ///< None is written yet, so it gets an event, too.
+};
+
 /// The decisions of plan_slice().
 struct SliceDecisions {
   std::vector<PodPtr> lost;             ///< Terminating pods of lost nodes: deleted without a grace period.
@@ -40,6 +46,8 @@ struct SliceDecisions {
   std::vector<ReleasedPods> released;
   std::vector<PodPtr> completed;  ///< Get the members of the slice, since all hosts exist.
   std::vector<WaitingReason> reasons;
+  std::vector<NodeReport> node_reports;
+  std::string removed_hosts;            ///< Is recorded on the first started pod; empty: nothing is recorded.
   bool begins_to_wait = false;          ///< No pod has a reason yet, so the one of `reasons` gets an event, too.
   std::optional<Timestamp> changes_at;  ///< When the decisions may change without a watch event.
 };

@@ -35,10 +35,8 @@ void Histories::observe(const placement::PlacementOptions& options, const std::f
 }
 
 void Histories::observe(slice::SliceObserved& seen) const {
-  seen.nodes_healthy_since = health_.healthy_since(seen.now);
   for (const auto& [name, node] : seen.nodes) {
-    if (node->ready) continue;
-    if (const auto since = health_.not_ready_since(name)) seen.not_ready_since.emplace(name, *since);
+    if (!node->ready) seen.not_ready.emplace(name, health_.not_ready(*node));
   }
 }
 

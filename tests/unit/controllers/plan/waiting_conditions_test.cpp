@@ -101,6 +101,17 @@ TEST(WaitingConditions, StayFalseWhileHostZeroIsGatedWithoutWaitingReason) {
       << "host 0 has the record of the placement";
 }
 
+TEST(WaitingConditions, NameNodesThatAreNotReady) {
+  PodView pod = *pod_of("job-0-u1", "");
+  pod.annotations[std::string(tpu::kNodeNotReady)] = "node n of pod p has not been Ready since 10:00";
+  ASSERT_TRUE(is_waiting(pod));
+  const Json conditions = conditions_for({std::make_shared<const PodView>(pod)}, kStarted);
+  EXPECT_EQ(state_of(conditions, kSlicesPlaced), "True SlicesPlaced");
+  EXPECT_EQ(message_of(conditions, kSlicesPlaced),
+            "all pods exist, and no slice waits for nodes; job-0: node n of pod p has not been Ready since 10:00");
+  EXPECT_EQ(state_of(conditions, kContainersStarted), "True ContainersStarted");
+}
+
 TEST(WaitingConditions, ContainersStartedStaysTrueWhenPodsBecomeUnready) {
   const Json started = conditions_for({}, kStarted);
   EXPECT_EQ(conditions_for({}, kCreated, started), started);

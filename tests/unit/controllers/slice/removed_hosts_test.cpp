@@ -87,9 +87,31 @@ SliceBuilder four_hosts() { return a_slice("train").hosts(4).runs_in("pool-a"); 
 TEST(RemovedHost, IsNoLossIfItIsTheOneThatWasPlaced) {
   for (const int host : {0, 1, 3}) {
     const plan::Plan plan = plan_slice(with_removed(four_hosts(), {{host, fmt::format("uid-of-train-{}", host)}}), {});
-    EXPECT_TRUE(plan.empty()) << host << plan::to_json(plan).dump(2);
+    EXPECT_EQ(plan.reason, fmt::format("pod train-{} records the hosts that have finished", host == 0 ? 1 : 0));
+    EXPECT_THAT(writes_of(plan), SizeIs(1));
   }
-  EXPECT_TRUE(plan_slice(with_removed(four_hosts(), {{0, "uid-of-train-0"}, {2, "uid-of-train-2"}}), {}).empty());
+}
+
+TEST(RemovedHost, IsKnownToTheNextLeader) {
+  SliceObserved seen = with_removed(four_hosts(), {{0, "uid-of-train-0"}, {2, "uid-of-train-2"}});
+  apply_plan(plan_slice(seen, {}), seen.pods);
+  EXPECT_EQ(seen.pods.front()->annotation(tpu::kRemovedHosts), "0=uid-of-train-0,2=uid-of-train-2");
+  EXPECT_TRUE(plan_slice(seen, {}).empty()) << "recorded once";
+  seen.removed_hosts.clear();
+  const plan::Plan plan = plan_slice(seen, {});
+  EXPECT_TRUE(plan.empty()) << plan::to_json(plan).dump(2);
+  EXPECT_EQ(members_of(read_slice(kTrain, seen.pods)), members_of(four_hosts().slice()));
+  seen.pods.pop_back();
+  EXPECT_EQ(plan_slice(seen, {}).reason, "slice train is torn down: 1 of 4 pods exist; host 3 is missing");
+}
+
+TEST(RemovedHost, IsReadFromWellFormedRecordsOnly) {
+  const auto removed = [](const std::string& record) {
+    const auto annotate = [&](PodView& pod) { pod.annotations[std::string(tpu::kRemovedHosts)] = record; };
+    return read_slice(kTrain, four_hosts().host(3, annotate).without(0).pods()).removed;
+  };
+  EXPECT_THAT(removed("0=a"), ElementsAre(Pair(0, "a")));
+  EXPECT_THAT(removed(",x=a,-1=b,9=c,1=d,0"), IsEmpty());
 }
 
 TEST(RemovedHost, IsNoLossWhileAFinalizerKeepsItsPod) {

@@ -258,7 +258,7 @@ TEST(SliceNodes, AreNotLostBeforeTheTimeout) {
   };
   const PoolBuilder pool = a_pool("pool-a").size(4).node(2, silent);
   const Plan before = plan_of(in_pool_a(), 49s, pool);
-  EXPECT_TRUE(is_empty(before));
+  EXPECT_THAT(writes_of(before), ElementsAre("patch Pod train-2"));
   EXPECT_EQ(before.requeue_after, Duration(1s));
   EXPECT_THAT(writes_of(plan_of(in_pool_a(), 50s, pool), "delete Pod"), SizeIs(4));
 }
@@ -277,8 +277,63 @@ TEST(SliceNodes, HaveTheirOwnTimeouts) {
     };
   };
   const Plan plan = plan_of(in_pool_a(), 20s, a_pool("pool-a").size(4).node(0, silent_at(15s)).node(3, silent_at(5s)));
-  EXPECT_TRUE(is_empty(plan));
+  EXPECT_THAT(writes_of(plan), ElementsAre("patch Pod train-3")) << "the report of that which is lost first";
   EXPECT_EQ(plan.requeue_after, Duration(25s)) << "when the first of them is lost";
+}
+
+/// Three minutes after host 2's node ceased to be Ready.
+SliceObserved with_silent_node(const SliceBuilder& slice, std::optional<Timestamp> counts_from = after(0s)) {
+  SliceObserved seen = seen_of(slice, a_pool("pool-a").size(4).node(2, not_ready), 3min);
+  seen.not_ready["pool-a-2"] = {after(0s), counts_from};
+  return seen;
+}
+
+TEST(SliceNodes, ThatAreNotReadyAreReportedOnce) {
+  SliceObserved seen = with_silent_node(in_pool_a());
+  const Plan plan = plan_slice(seen, {.node_timeout = 5min});
+  const std::string text =
+      "node pool-a-2 of pod train-2 has not been Ready since 2026-01-01T00:00:00Z; the slice is torn down at "
+      "2026-01-01T00:05:00Z unless it is Ready by then";
+  EXPECT_EQ(plan.reason, text);
+  ASSERT_THAT(plan.events, SizeIs(1));
+  EXPECT_EQ(plan.events[0].reason, "SliceNodeNotReady");
+  EXPECT_EQ(plan.events[0].message, "Slice train: " + text);
+  apply_plan(plan, seen.pods);
+  EXPECT_EQ(seen.pods[2]->annotation(tpu::kNodeNotReady), text);
+  EXPECT_TRUE(is_empty(plan_slice(seen, {.node_timeout = 5min})));
+
+  seen.nodes = seen_of(in_pool_a(), a_pool("pool-a").size(4), {}).nodes;
+  const Plan ready = plan_slice(seen, {.node_timeout = 5min});
+  EXPECT_THAT(writes_of(ready), ElementsAre("patch Pod train-2"));
+  EXPECT_THAT(ready.events, SizeIs(0));
+  apply_plan(ready, seen.pods);
+  EXPECT_EQ(seen.pods[2]->annotation(tpu::kNodeNotReady), "");
+}
+
+TEST(SliceNodes, AreNotLostInADisruption) {
+  SliceObserved seen = with_silent_node(in_pool_a(), std::nullopt);
+  const Plan plan = plan_slice(seen, kShortTimeout);
+  EXPECT_EQ(plan.reason,
+            "node pool-a-2 of pod train-2 has not been Ready since 2026-01-01T00:00:00Z; no slice is torn down for it "
+            "while so many nodes are not Ready");
+  EXPECT_EQ(plan.requeue_after, Duration(40s));
+  seen.not_ready["pool-a-2"].counts_from = after(2min);
+  EXPECT_EQ(plan_slice(seen, kShortTimeout).reason,
+            "slice train is torn down: node pool-a-2 of pod train-2 is not Ready");
+}
+
+TEST(SliceNodes, AreReportedWhileOtherSlicesAreTornDownFirst) {
+  SliceObserved seen = with_silent_node(in_pool_a());
+  EXPECT_TRUE(has_lost_node(seen, kShortTimeout));
+  seen.teardown_turn = after(4min);
+  const Plan plan = plan_slice(seen, kShortTimeout);
+  EXPECT_EQ(plan.reason,
+            "node pool-a-2 of pod train-2 has not been Ready since 2026-01-01T00:00:00Z; the slice is torn down at "
+            "2026-01-01T00:04:00Z, after others that have lost a node");
+  EXPECT_EQ(plan.requeue_after, Duration(1min));
+  seen.now = after(4min);
+  EXPECT_THAT(writes_of(plan_slice(seen, kShortTimeout), "delete Pod"), SizeIs(4));
+  EXPECT_FALSE(has_lost_node(seen, {.node_timeout = 5min}));
 }
 
 TEST(SliceNodes, MayBeDeleted) {
