@@ -105,6 +105,8 @@ inline constexpr std::string_view kPlacedOn = "tpuslice.dev/placed-on";
 /// RFC 3339: since when the slice, or one that it replaces, waits for nodes; absent: since its pods were created.
 inline constexpr std::string_view kQueuedSince = "tpuslice.dev/queued-since";
 inline constexpr std::string_view kWaiting = "tpuslice.dev/waiting";  ///< The waiting reason.
+/// The same in one word (plan/waiting_code.h).
+inline constexpr std::string_view kWaitingReason = "tpuslice.dev/waiting-reason";
 /// On a started host: uids, by host index, of those that had succeeded before they were deleted: "1=<uid>,3=<uid>".
 inline constexpr std::string_view kRemovedHosts = "tpuslice.dev/removed-hosts";
 /// On the pod of a placed slice whose node is not Ready: which node, and what happens when.

@@ -85,7 +85,8 @@ Json probe_pod(const std::string& namespace_name) {
 }  // namespace
 
 Json pod_patch(const Json& kept) {
-  return {{"metadata", {{"annotations", {{tpu::kWaiting, nullptr}}}}}, {"spec", {{"schedulingGates", kept}}}};
+  return {{"metadata", {{"annotations", {{tpu::kWaiting, nullptr}, {tpu::kWaitingReason, nullptr}}}}},
+          {"spec", {{"schedulingGates", kept}}}};
 }
 
 Json template_patch(const Json& kept) {

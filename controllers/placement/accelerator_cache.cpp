@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <string_view>
 #include <utility>
 
 #include "controllers/placement/scale_up/scouts.h"
@@ -29,6 +30,14 @@ const FormerPlace* former_place(const Slice& slice, const Remembered& remembered
 }
 
 }  // namespace
+
+std::size_t AcceleratorCache::max_requirements(const std::vector<const Slice*>& ready) {
+  constexpr std::size_t kMaxOfNamespace = 32;
+  std::set<std::string_view> namespaces;
+  for (const Slice* slice : ready) namespaces.insert(slice->key.namespace_name);
+  const std::size_t share = kMaxComparisons / std::max<std::size_t>(namespaces.size(), 1);
+  return std::clamp<std::size_t>(share, 1, kMaxOfNamespace);
+}
 
 void AcceleratorCache::read(const ClusterState& cluster, Timestamp now) {
   slices_.clear();

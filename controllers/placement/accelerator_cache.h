@@ -49,6 +49,11 @@ class AcceleratorCache {
   /// Those that were used last are kept. Each holds a result for each domain.
   static constexpr std::size_t kMaxComparisons = 64;
 
+  /// Distinct node requirements of one namespace that are compared with all domains in one plan, at most 32: each
+  /// namespace has an equal share, at least one. Slices with further ones wait, so that no namespace, nor a number of
+  /// them, delays the others.
+  [[nodiscard]] static std::size_t max_requirements(const std::vector<const Slice*>& ready);
+
   AcceleratorCache(std::string accelerator, PlacementOptions options)
       : accelerator_(std::move(accelerator)), options_(std::move(options)) {}
 

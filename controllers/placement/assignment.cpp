@@ -20,20 +20,10 @@
 namespace tpuslice::placement {
 namespace {
 
+using plan::WaitingCode;
+
 /// Waiting reasons list domains for this many gangs.
 constexpr std::size_t kMaxDetailedGangs = 20;
-/// Distinct node requirements of one namespace that are compared with all domains in one plan. Slices with further ones
-/// wait, so that no namespace, nor a number of them, delays the others.
-constexpr std::size_t kMaxRequirementsOfNamespace = 32;
-
-/// Each namespace has an equal share, at least one.
-std::size_t max_requirements(const std::vector<const Slice*>& ready) {
-  std::set<std::string_view> namespaces;
-  for (const Slice* slice : ready) namespaces.insert(slice->key.namespace_name);
-  const std::size_t share = AcceleratorCache::kMaxComparisons / std::max<std::size_t>(namespaces.size(), 1);
-  return std::clamp<std::size_t>(share, 1, kMaxRequirementsOfNamespace);
-}
-
 class Assigner {
  public:
   Assigner(const PlacementRequest& request, Inventory& inventory)
@@ -41,7 +31,7 @@ class Assigner {
         placed_(*request.placed),
         inventory_(inventory),
         budget_(request.preemption_budget),
-        max_requirements_(max_requirements(request.ready)),
+        max_requirements_(AcceleratorCache::max_requirements(request.ready)),
         reservations_(request, inventory, by_slice_) {
     for (const auto& [slice, node] : request.scouts) {
       if (!node.empty()) scout_nodes_.insert(node);
@@ -102,7 +92,8 @@ class Assigner {
   bool place(const Gang& gang) {
     const auto wanted = static_cast<std::size_t>(gang.slices.front()->gang_slices);
     if (const std::size_t size = gang.size(placed_.gangs); size < wanted && !heals(gang)) {
-      wait(gang, fmt::format("{} of the {} slices that start together have all their pods", size, wanted));
+      wait(gang, WaitingCode::kGangIncomplete,
+           fmt::format("{} of the {} slices that start together have all their pods", size, wanted));
       return false;
     }
     // Domains are compared before any slice of the gang occupies one, since put_back() may undo that.
@@ -135,23 +126,18 @@ class Assigner {
     }
     put_back(found);
     if (any_chosen) {
-      wait(gang, "nodes are chosen for some of the slices that start together, and none is free for others");
+      wait(gang, WaitingCode::kChosenNodesInUse,
+           "nodes are chosen for some of the slices that start together, and none is free for others");
     } else {
       wait_for_domains(gang);
     }
     return false;
   }
 
-  /// All of its slices have run before, and no further ones are being created: it had started, and is repaired in
-  /// parts.
   bool heals(const Gang& gang) {
-    if (std::ranges::any_of(gang.slices, [](const Slice* slice) { return !slice->inherited_place(); })) return false;
-    const Slice* const last =
-        std::ranges::max(gang.slices, {}, [](const Slice* slice) { return slice->last_created(); });
-    const Timestamp due = last->last_created() + slice::kMissingPodsTimeout;
-    if (request_.now >= due) return true;
-    set_earlier(out_.changes_at, due);
-    return false;
+    const std::optional<Timestamp> from = gang.heals_from();
+    if (from && request_.now < *from) set_earlier(out_.changes_at, *from);
+    return from && request_.now >= *from;
   }
 
   /// A free domain for a slice.
@@ -167,8 +153,9 @@ class Assigner {
   std::optional<Found> find_free(const Gang& gang, const Slice& slice, NodeRequirements requirements) {
     Candidates* candidates = candidates_for(slice, std::move(requirements));
     if (candidates == nullptr) {
-      wait(gang, fmt::format("{} other node requirements of namespace {} are compared with the nodes first",
-                             max_requirements_, slice.key.namespace_name));
+      wait(gang, WaitingCode::kTooManyRequirements,
+           fmt::format("{} other node requirements of namespace {} are compared with the nodes first",
+                       max_requirements_, slice.key.namespace_name));
       return std::nullopt;
     }
     Found found{&slice, candidates->requirements().topology_key, take_kept(slice, *candidates), {}, candidates};
@@ -194,7 +181,7 @@ class Assigner {
   std::optional<Found> find_chosen(const Gang& gang, const Slice& slice, const NodeRequirements& requirements) {
     Result<ChosenNodes> chosen = chosen_nodes(requirements, inventory_, viewer_of(gang));
     if (!chosen) {
-      wait(gang, chosen.error().message());
+      wait(gang, WaitingCode::kChosenNodesInUse, chosen.error().message());
       return std::nullopt;
     }
     inventory_.occupy(requirements.topology_key, chosen->domain, display_name(slice));
@@ -228,14 +215,9 @@ class Assigner {
   void wait_for_domains(const Gang& gang) {
     const bool detailed = detailed_gangs_ < kMaxDetailedGangs;
     if (detailed) ++detailed_gangs_;
-    std::vector<std::string> reasons;
+    std::vector<slice::WaitingReason> reasons;
     reasons.reserve(gang.slices.size());
-    for (const Slice* slice : gang.slices) {
-      Candidates& candidates = *by_slice_.at(slice);
-      reasons.push_back(detailed ? candidates.explain(gang.slices.size(), viewer_of(gang), excluded_) +
-                                       queue_.ahead_of(candidates, viewer_of(gang))
-                                 : fmt::format("at least {} slices are ahead of it in the queue", kMaxDetailedGangs));
-    }
+    for (const Slice* slice : gang.slices) reasons.push_back(explain(gang, *slice, detailed));
     for (const Slice* slice : gang.slices) queue_.add(*by_slice_.at(slice), display_name(*slice));
     std::map<Candidates*, std::size_t> free;
     for (const Slice* slice : gang.slices) free.try_emplace(by_slice_.at(slice), 0);
@@ -254,9 +236,22 @@ class Assigner {
     for (std::size_t i = 0; i < gang.slices.size(); ++i) {
       const Slice* const slice = gang.slices[i];
       const bool lacks = claim.domains.empty() && !served.contains(slice);
-      out_.waiting.push_back(
-          {slice, reasons[i] + (detailed ? text : ""), lacks ? by_slice_.at(slice)->lacked() : nullptr});
+      if (detailed) reasons[i].text += text;
+      if (lacks && request_.asks_for_nodes(slice->key)) reasons[i].code = WaitingCode::kNodesRequested;
+      out_.waiting.push_back({slice, std::move(reasons[i]), lacks ? by_slice_.at(slice)->lacked() : nullptr});
     }
+  }
+
+  slice::WaitingReason explain(const Gang& gang, const Slice& slice, bool detailed) {
+    if (!detailed) {
+      return {WaitingCode::kQueuedBehind,
+              fmt::format("at least {} slices are ahead of it in the queue", kMaxDetailedGangs)};
+    }
+    Candidates& candidates = *by_slice_.at(&slice);
+    const std::string ahead = queue_.ahead_of(candidates, viewer_of(gang));
+    const WaitingCode code = candidates.code();
+    return {code == WaitingCode::kNodesInUse && !ahead.empty() ? WaitingCode::kQueuedBehind : code,
+            candidates.explain(gang.slices.size(), viewer_of(gang), excluded_) + ahead};
   }
 
   // Preemption.
@@ -365,8 +360,8 @@ class Assigner {
         Candidates::Preferences{request_.domain_failures, scout_nodes_, request_.capacity_order});
   }
 
-  void wait(const Gang& gang, const std::string& reason) {
-    for (const Slice* slice : gang.slices) out_.waiting.push_back({slice, reason});
+  void wait(const Gang& gang, WaitingCode code, const std::string& text) {
+    for (const Slice* slice : gang.slices) out_.waiting.push_back({slice, {code, text}});
   }
 
   const PlacementRequest& request_;

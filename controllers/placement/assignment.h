@@ -25,7 +25,7 @@ struct Placement {
 
 struct WaitingSlice {
   const Slice* slice = nullptr;
-  std::string reason;
+  slice::WaitingReason reason;
   /// Set if the slice lacks a free domain, so that new nodes would help: the requirements of these nodes. The same
   /// object for slices with equivalent requirements. In a gang, set for as many slices as free domains are missing.
   std::shared_ptr<const NodeRequirements> lacks = {};

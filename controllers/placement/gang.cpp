@@ -39,6 +39,12 @@ std::size_t Gang::size(const GangCounts& placed_gangs) const {
   return slices.size() + (placed == placed_gangs.end() ? 0 : placed->second);
 }
 
+std::optional<Timestamp> Gang::heals_from() const {
+  if (std::ranges::any_of(slices, [](const Slice* slice) { return !slice->inherited_place(); })) return std::nullopt;
+  const auto created = [](const Slice* slice) { return slice->last_created(); };
+  return created(std::ranges::max(slices, {}, created)) + slice::kMissingPodsTimeout;
+}
+
 std::optional<Timestamp> Gang::ends_by(Timestamp now) const {
   std::optional<Timestamp> last;
   for (const Slice* slice : slices) {

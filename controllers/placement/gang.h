@@ -24,6 +24,9 @@ struct Gang {
   [[nodiscard]] Timestamp queued_since() const;
   /// Number of its slices that are ready or placed.
   [[nodiscard]] std::size_t size(const GangCounts& placed_gangs) const;
+  /// From when on it is repaired in parts, since all of its slices have run before and no further ones are being
+  /// created: it had started. Absent if one of them has not run.
+  [[nodiscard]] std::optional<Timestamp> heals_from() const;
   /// The latest time at which all its pods have ended, if they start at `now`; absent if a pod has no deadline.
   [[nodiscard]] std::optional<Timestamp> ends_by(Timestamp now) const;
 };

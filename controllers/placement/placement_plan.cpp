@@ -15,6 +15,8 @@
 namespace tpuslice::placement {
 namespace {
 
+using plan::WaitingCode;
+
 /// The slices of one accelerator by state.
 struct Classified {
   PlacementRequest request;
@@ -35,15 +37,16 @@ Classified classify(const AcceleratorCache& cache, Timestamp now, const Placemen
     const Slice& slice = each->slice;
     const SliceState& state = each->state;
     if (state.changes_at) set_earlier(out.changes_at, *state.changes_at);
-    std::string reason;
+    slice::WaitingReason reason;
     if (state.phase == SlicePhase::kReady) {
       if (!slice.topology_key.empty()) {
         out.request.ready.push_back(&slice);
         continue;
       }
-      reason = fmt::format("its topology key is not supported, use {}", fmt::join(options.topology_keys, " or "));
+      reason = {WaitingCode::kTopologyKeyUnsupported,
+                fmt::format("its topology key is not supported, use {}", fmt::join(options.topology_keys, " or "))};
     } else if (state.phase == SlicePhase::kForming || is_partly_gated(slice, state.phase)) {
-      reason = state.reason;
+      reason = {state.code, state.reason};
     } else {
       continue;
     }
@@ -136,7 +139,7 @@ void complete_waiting_reasons(const PlacementObserved& seen, const PlacementOpti
       set_earlier(out.changes_at, begin);
       continue;
     }
-    waiting.reason += out.scouts.notes[waiting.slice] + out.provisioning.notes[waiting.slice];
+    waiting.reason.text += out.scouts.notes[waiting.slice] + out.provisioning.notes[waiting.slice];
     due.push_back(std::move(waiting));
   }
   out.waiting = std::move(due);
@@ -188,7 +191,7 @@ void decide(const PlacementObserved& seen, AcceleratorCache& cache, PlacementReq
   out.placements = std::move(assignment.placements);
   out.preemptions = std::move(assignment.preemptions);
   out.pod_victims = std::move(assignment.pod_victims);
-  out.without_nodes = assignment.waiting.size();
+  for (const WaitingSlice& each : assignment.waiting) ++out.without_nodes[each.reason.code];
   out.waiting = std::move(assignment.waiting);
   complete_waiting_reasons(seen, options, out);
   if (out.preemptions.empty()) return;
@@ -225,15 +228,15 @@ plan::Plan plan_placement(const PlacementObserved& seen, AcceleratorCache& cache
   PlacementDecisions decisions;
   decisions.failed_writes = request.failed_writes;
   request.rejected = seen.rejected.get();
-  const auto leave_out = [&](std::vector<WaitingSlice>& out, const auto& hold_of) {
+  const auto leave_out = [&](std::vector<WaitingSlice>& out, WaitingCode code, const auto& hold_of) {
     for (HeldSlice& held : take_held(request.ready, hold_of)) {
       set_earlier(classified.changes_at, held.hold.until);
-      out.push_back({held.slice, std::move(held.hold.reason)});
+      out.push_back({held.slice, {code, std::move(held.hold.reason)}});
     }
   };
-  leave_out(decisions.refused,
+  leave_out(decisions.refused, WaitingCode::kUpdateRefused,
             [&](const Slice& slice) { return hold_of_refused(slice, request.failed_writes, seen.now); });
-  leave_out(decisions.rejected,
+  leave_out(decisions.rejected, WaitingCode::kPlacementRejected,
             [&](const Slice& slice) { return hold_of_rejected(slice, request.rejected, seen.now); });
   keep_domains(seen, cache, options, decisions, classified);
   if (set_preemption_budget(seen, cache.accelerator(), options, classified)) {

@@ -93,14 +93,17 @@ class PlanBuilder {
     if (live.empty()) return;
     const auto gated = std::ranges::find_if(live, [](const PodPtr& pod) { return is_gated(*pod); });
     const PodView& pod = gated == live.end() ? *live.front() : **gated;
+    if (waiting.reason.is_written(pod)) return;
     const std::string& written = pod.annotation(tpu::kWaiting);
-    if (written == waiting.reason) return;
     plan::Action write = set_waiting_reason(pod, waiting.reason, failed_, slice.inherited_place());
     const plan::FailedWrite* const failed = failed_ == nullptr ? nullptr : failed_->find(write);
     const bool is_held = failed != nullptr && failed->is_held(write.preconditions, now_);
-    if (written.empty() && !is_held) add_newly_waiting(waiting);
+    const std::string& code = pod.annotation(tpu::kWaitingReason);
+    if (!is_held && (written.empty() || code != to_string(waiting.reason.code))) {
+      add_newly_waiting(waiting, !written.empty());
+    }
     writes_.push_back(std::move(write));
-    notes_.push_back(fmt::format("slice {} waits: {}", short_name(slice), waiting.reason));
+    notes_.push_back(fmt::format("slice {} waits: {}", short_name(slice), waiting.reason.text));
   }
 
   /// Deletes the started pods of the victim. The pods that its controller recreates wait like those of a new slice.
@@ -150,12 +153,19 @@ class PlanBuilder {
     }
   }
 
-  void set_waiting_count(const std::string& reason, std::size_t slices) {
-    plan_.measurements.push_back({Measurement::Kind::kLevel,
-                                  "tpuslice_slices_waiting",
-                                  "Number of slices that are not placed.",
-                                  {{"accelerator", accelerator_}, {"reason", reason}},
-                                  static_cast<double>(slices)});
+  /// By reason, also those that no slice has.
+  void set_waiting_counts(const PlacementDecisions& decisions) {
+    std::map<plan::WaitingCode, std::size_t> counts = decisions.without_nodes;
+    for (const auto* slices : {&decisions.incomplete, &decisions.refused, &decisions.rejected}) {
+      for (const WaitingSlice& each : *slices) ++counts[each.reason.code];
+    }
+    for (std::size_t i = 0; i < plan::kWaitingCodes.size(); ++i) {
+      plan_.measurements.push_back({Measurement::Kind::kLevel,
+                                    "tpuslice_slices_waiting",
+                                    "Number of slices that are not placed.",
+                                    {{"accelerator", accelerator_}, {"reason", std::string(plan::kWaitingCodes.at(i))}},
+                                    static_cast<double>(counts[static_cast<plan::WaitingCode>(i)])});
+    }
   }
 
   plan::Plan take(std::optional<Timestamp> changes_at) {
@@ -177,14 +187,14 @@ class PlanBuilder {
     std::size_t slices = 0;
   };
 
-  /// One event for each workload, when the first of its slices begins to wait.
-  void add_newly_waiting(const WaitingSlice& waiting) {
+  /// One event for each workload, when the first of its slices begins to wait, and when slices wait for something else.
+  void add_newly_waiting(const WaitingSlice& waiting, bool waited_before) {
     const std::string workload = name_of_workload(*waiting.slice);
-    if (waiting_workloads().contains(workload)) return;
+    if (!waited_before && waiting_workloads().contains(workload)) return;
     NewlyWaiting& newly = newly_waiting_[workload];
     if (newly.slices++ == 0) {
       newly.first = waiting.slice;
-      newly.reason = waiting.reason;
+      newly.reason = waiting.reason.text;
     }
   }
   const std::set<std::string>& waiting_workloads() {
@@ -244,10 +254,7 @@ plan::Plan render_placement(const AcceleratorCache& cache, Timestamp now, Placem
   for (const WaitingSlice& waiting : decisions.incomplete) builder.add(waiting);
   for (const WaitingSlice& waiting : decisions.refused) builder.add(waiting);
   for (const WaitingSlice& waiting : decisions.rejected) builder.add(waiting);
-  builder.set_waiting_count("no free nodes", decisions.without_nodes);
-  builder.set_waiting_count("incomplete", decisions.incomplete.size());
-  builder.set_waiting_count("cannot be changed", decisions.refused.size());
-  builder.set_waiting_count("rejected", decisions.rejected.size());
+  builder.set_waiting_counts(decisions);
   return builder.take(decisions.changes_at);
 }
 

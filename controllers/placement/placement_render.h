@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstddef>
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -23,7 +24,7 @@ struct PlacementDecisions {
   std::vector<WaitingSlice> incomplete;  ///< Slices that wait for pods.
   std::vector<WaitingSlice> refused;     ///< All whose pods cannot be changed.
   std::vector<WaitingSlice> rejected;    ///< Slices that back off, as kube-scheduler rejected their placements.
-  std::size_t without_nodes = 0;         ///< All that wait for nodes.
+  std::map<plan::WaitingCode, std::size_t> without_nodes;  ///< How many wait for nodes, with a reason written or not.
   ScaleUpPlan scouts;
   ScaleUpPlan provisioning;                           ///< Plan of provisioning requests.
   std::optional<Timestamp> changes_at;                ///< When the decisions may change without a watch event.

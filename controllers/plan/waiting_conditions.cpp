@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "api/types/conditions.h"
+#include "controllers/plan/waiting_code.h"
 #include "tpu/labels.h"
 #include "tpu/placement.h"
 
@@ -101,9 +101,10 @@ void move_to_end(Json& conditions) {
   std::stable_partition(conditions.begin(), conditions.end(), is_upstream);
 }
 
-/// `lost`: of placed slices whose node is not Ready.
-State placement_state(const Reasons& waiting, const Reasons& lost, bool all_placed, std::string_view before) {
-  if (!waiting.empty()) return {false, "SlicesWaiting", to_message(waiting, before)};
+/// `code`: of the first slice that waits. `lost`: of placed slices whose node is not Ready.
+State placement_state(const Reasons& waiting, const std::string& code, const Reasons& lost, bool all_placed,
+                      std::string_view before) {
+  if (!waiting.empty()) return {false, code, to_message(waiting, before)};
   if (!all_placed) return {false, "PodsPending", "pods are being created, or their slices are being placed"};
   State placed{true, "SlicesPlaced", "all pods exist, and no slice waits for nodes"};
   if (!lost.empty()) placed.message += "; " + to_message(lost, before);
@@ -136,6 +137,12 @@ void add_failures(const Reasons& failures, State finished, std::int64_t generati
 
 }  // namespace
 
+bool begins_to_wait(const Json& conditions, const Problem& problem) {
+  const Json* const before = find_condition(conditions, kSlicesPlaced);
+  const bool is_known = before != nullptr && string_at(*before, {"reason"}) == problem.reason;
+  return is_waiting_code(problem.reason) && !is_known;
+}
+
 bool is_waiting(const PodView& pod) {
   return !pod.terminating() &&
          (!pod.stuck.empty() || pod.annotations.contains(tpu::kWaiting) ||
@@ -152,17 +159,20 @@ void update_waiting_conditions(const std::vector<std::shared_ptr<const PodView>>
     return move_to_end(conditions);
   }
   Reasons slices;
+  std::string code = "SlicesWaiting";
   Reasons lost;
   Reasons stuck;
   bool all_placed = progress.all_created;
   for (const auto& pod : pods) {
     if (!is_waiting(*pod)) continue;
     if (waits_for_placement(*pod)) all_placed = false;
-    for (const auto& [annotation, reasons] : {std::pair(tpu::kWaiting, &slices), {tpu::kNodeNotReady, &lost}}) {
-      const auto reason = pod->annotations.find(annotation);
-      if (reason == pod->annotations.end()) continue;
-      (*reasons)[std::string(tpu::name_in_slice_key(pod->label(tpu::kSlice)))] = reason->second;
+    const std::string slice(tpu::name_in_slice_key(pod->label(tpu::kSlice)));
+    if (const std::string& reason = pod->annotation(tpu::kWaiting); !reason.empty()) {
+      const auto entry = slices.insert_or_assign(slice, reason).first;
+      const std::string& word = pod->annotation(tpu::kWaitingReason);
+      if (entry == slices.begin() && is_waiting_code(word)) code = word;
     }
+    if (const std::string& report = pod->annotation(tpu::kNodeNotReady); !report.empty()) lost[slice] = report;
     if (!pod->stuck.empty()) stuck["pod " + pod->key.name] = pod->stuck;
   }
   // A container that becomes unready later has started all the same.
@@ -170,8 +180,8 @@ void update_waiting_conditions(const std::vector<std::shared_ptr<const PodView>>
       all_placed && slices.empty() && (progress.all_started || is_condition_true(conditions, kContainersStarted));
   // Once all have started, a failed pod has been replaced.
   if (!started) stuck.merge(failures_of(pods));
-  set(kSlicesPlaced, placement_state(slices, lost, all_placed, message_of(conditions, kSlicesPlaced)), generation, now,
-      conditions);
+  set(kSlicesPlaced, placement_state(slices, code, lost, all_placed, message_of(conditions, kSlicesPlaced)), generation,
+      now, conditions);
   set(kContainersStarted, container_state(stuck, started, message_of(conditions, kContainersStarted)), generation, now,
       conditions);
   move_to_end(conditions);

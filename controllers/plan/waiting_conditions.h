@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "api/types/conditions.h"
 #include "api/types/views.h"
 
 namespace tpuslice::plan {
@@ -12,7 +13,8 @@ namespace tpuslice::plan {
 /// Ours: True once every pod that the spec asks for exists and none of its multi-host slices waits for nodes. A
 /// workload without multi-host slices has it as well: True once its pods exist.
 ///
-/// Reasons: SlicesPlaced; PodsPending, SlicesWaiting, Suspended, Finished, NotAccepted.
+/// Reasons: SlicesPlaced; PodsPending, Suspended, Finished, NotAccepted, or the WaitingCode of the first slice that
+/// waits (SlicesWaiting, if its pod has none).
 inline constexpr std::string_view kSlicesPlaced = "tpuslice.dev/SlicesPlaced";
 /// Ours: True once the containers of all those pods have started. False as well while the kubelet cannot start one: its
 /// image, its program or something that it refers to is missing, or it exits as soon as it starts. Until it is True, it
@@ -40,6 +42,11 @@ struct PodProgress {
 /// tpu::kWaiting), and what the kubelet reports about containers (PodView::stuck, PodView::failure).
 void update_waiting_conditions(const std::vector<std::shared_ptr<const PodView>>& pods, const PodProgress& progress,
                                std::int64_t generation, Timestamp now, Json& conditions);
+
+/// For a workload that has kSlicesPlaced of its child, `problem`: whether slices begin to wait, or wait for something
+/// else than `conditions` say. The workload then gets an event kSliceWaiting.
+[[nodiscard]] bool begins_to_wait(const Json& conditions, const Problem& problem);
+inline constexpr std::string_view kSliceWaiting = "SliceWaiting";
 
 /// Whether a condition depends on the pod: its slice is not placed, it has a waiting reason, a container cannot start,
 /// or it has failed with one.

@@ -1,8 +1,10 @@
 #include "controllers/rayjob/render.h"
 
+#include <optional>
 #include <utility>
 
 #include "controllers/plan/conditions.h"
+#include "controllers/plan/waiting_conditions.h"
 #include "controllers/rayjob/rules/rayjob_labels.h"
 
 namespace tpuslice::rayjob {
@@ -24,6 +26,12 @@ class Conditions {
         conditions_,
         {std::string(type), value ? "True" : "False", std::string(reason), std::move(message), state_.spec.generation},
         state_.seen.now);
+  }
+  void set_slices_placed(const Problem& problem, plan::Changes& changes) {
+    if (plan::begins_to_wait(conditions_, problem)) {
+      changes.event(plan::EventType::kNormal, plan::kSliceWaiting, problem.message);
+    }
+    set_own(plan::kSlicesPlaced, problem, "the slices of the RayCluster are placed");
   }
   void set_own(std::string_view type, const Problem& problem, std::string_view message) {
     plan::set_own_condition(conditions_, type, problem, message, state_.spec.generation, state_.seen.now);
@@ -64,6 +72,14 @@ Problem cluster_problem(const RayJobState& state, const Decisions& decisions) {
   return {};
 }
 
+/// Why slices of the RayCluster wait, as its condition says; nothing if it has none.
+std::optional<Problem> slices_problem(const Decisions& decisions) {
+  const Json* const condition = find_condition(array_at(decisions.cluster.status, {"conditions"}), plan::kSlicesPlaced);
+  if (condition == nullptr) return std::nullopt;
+  if (string_at(*condition, {"status"}) == "True") return Problem{};
+  return Problem{string_at(*condition, {"reason"}), string_at(*condition, {"message"})};
+}
+
 Problem children_problem(const Decisions& decisions) {
   if (decisions.submitter.problem) return decisions.submitter.problem;
   return decisions.service.problem ? decisions.service.problem : decisions.cluster.child_problem;
@@ -77,6 +93,9 @@ Json next_conditions(const RayJobState& state, const Decisions& decisions, plan:
   if (!state.status.finished()) all.set_accepted(changes);
   const Problem none = inactive(next);
   all.set_own(kClusterReady, none ? none : cluster_problem(state, decisions), "the RayCluster is ready");
+  // Of a finished RayJob it stays as it was.
+  const std::optional<Problem> slices = next.finished() ? std::nullopt : slices_problem(decisions);
+  if (slices) all.set_slices_placed(none ? none : *slices, changes);
   all.set_own(plan::kChildrenReady, none ? none : children_problem(decisions),
               "no child is missing or has the name of another object");
   const bool suspended = next.deployment == kSuspended;

@@ -225,6 +225,7 @@ void update_conditions(const ConditionInput& input, Json& conditions, Changes& c
           failed ? "FailedToUpdateServeApplications" : "", conditions, changes);
   Problem room = input.decisions.room.problem;
   if (input.refusal && input.decisions.choice.newest() == nullptr) room = {"NotAccepted", "the spec is refused"};
+  if (plan::begins_to_wait(conditions, room)) changes.event(EventType::kNormal, plan::kSliceWaiting, room.message);
   set_own(input, plan::kSlicesPlaced, room, "the slices of the newest RayCluster are placed",
           room.reason == kNoRoomForUpgrade ? kNoRoomForUpgrade : "", conditions, changes);
   set_own(input, plan::kChildrenReady, children_problem(input), "all children of the RayService exist", "", conditions,

@@ -42,8 +42,6 @@ void set_pending(const Cluster* pending, ClusterChoice& choice) {
   choice.pending_name = pending == nullptr ? std::string() : pending->name();
 }
 
-constexpr std::string_view kSlicesWaiting = "SlicesWaiting";
-
 std::string advice(const RayServiceState& state, const ClusterChoice& choice, const Options& options) {
   const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(options.room_timeout).count();
   const std::string waits = fmt::format("RayCluster {} has waited for nodes for {} s while RayCluster {} has its own",
@@ -108,9 +106,9 @@ RoomDecision decide_room(const RayServiceState& state, const ClusterChoice& choi
   }
   if (string_at(*condition, {"status"}) == "True") return out;
   const std::string reason = string_at(*condition, {"reason"});
-  out.problem = {reason.empty() ? std::string(kSlicesWaiting) : reason,
+  out.problem = {reason.empty() ? "SlicesWaiting" : reason,
                  fmt::format("RayCluster {}: {}", newest->name(), string_at(*condition, {"message"}))};
-  if (reason != kSlicesWaiting || choice.pending == nullptr || choice.active == nullptr) return out;
+  if (!plan::is_lack_of_nodes(reason) || choice.pending == nullptr || choice.active == nullptr) return out;
   const auto since = parse_rfc3339(string_at(*condition, {"lastTransitionTime"}));
   if (!since) return out;
   const Duration waited = state.seen.now - *since;

@@ -9,8 +9,8 @@
 #include <string>
 
 #include "api/base/mutex.h"
+#include "controllers/slice/lost_nodes.h"
 #include "controllers/slice/slice_options.h"
-#include "controllers/slice/slice_plan.h"
 
 namespace tpuslice::slice {
 

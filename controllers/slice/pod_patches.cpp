@@ -32,7 +32,8 @@ plan::Action release_pod(const PodView& pod, const Release& release) {
   }
   Json annotations = {{tpu::kSliceMembers, release.members},
                       {tpu::kPlacedAt, format_rfc3339(release.placed_at)},
-                      {tpu::kWaiting, nullptr}};
+                      {tpu::kWaiting, nullptr},
+                      {tpu::kWaitingReason, nullptr}};
   if (release.queued_since) annotations[std::string(tpu::kQueuedSince)] = format_rfc3339(*release.queued_since);
   Json patch = {{"metadata", {{"annotations", std::move(annotations)}}}, {"spec", {{"schedulingGates", gates}}}};
   if (!release.domain.empty()) {
@@ -51,9 +52,11 @@ plan::Action release_pod(const PodView& pod, const Release& release) {
   return action;
 }
 
-plan::Action set_waiting_reason(const PodView& pod, const std::string& reason, const plan::FailedWrites* failed,
+plan::Action set_waiting_reason(const PodView& pod, const WaitingReason& reason, const plan::FailedWrites* failed,
                                 std::optional<Timestamp> queued_since) {
-  Json annotations = {{tpu::kWaiting, reason.empty() ? Json() : Json(reason)}};
+  const bool none = reason.text.empty();
+  Json annotations = {{tpu::kWaiting, none ? Json() : Json(reason.text)},
+                      {tpu::kWaitingReason, none ? Json() : Json(to_string(reason.code))}};
   if (queued_since) annotations[std::string(tpu::kQueuedSince)] = format_rfc3339(*queued_since);
   Json patch = {{"metadata", {{"annotations", std::move(annotations)}}}};
   plan::Action action = plan::Action::patch(kPods, pod.key, std::move(patch), {.uid = pod.uid});

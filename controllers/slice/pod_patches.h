@@ -7,6 +7,7 @@
 
 #include "controllers/plan/failed_writes.h"
 #include "controllers/slice/slice.h"
+#include "controllers/slice/slice_state.h"
 
 namespace tpuslice::slice {
 
@@ -30,9 +31,9 @@ struct Release {
 /// The node is set as required node affinity by name: kube-scheduler then considers that node only.
 [[nodiscard]] plan::Action release_pod(const PodView& pod, const Release& release);
 
-/// An empty reason removes it. It is written through the status of a pod whose updates are refused: few admission rules
+/// An empty text removes it. It is written through the status of a pod whose updates are refused: few admission rules
 /// include the subresource, and the user should know.
-[[nodiscard]] plan::Action set_waiting_reason(const PodView& pod, const std::string& reason,
+[[nodiscard]] plan::Action set_waiting_reason(const PodView& pod, const WaitingReason& reason,
                                               const plan::FailedWrites* failed,
                                               std::optional<Timestamp> queued_since = {});
 

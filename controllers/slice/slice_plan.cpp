@@ -20,20 +20,7 @@
 namespace tpuslice::slice {
 namespace {
 
-/// How long the pod's node is not Ready; absent for a node that is Ready or deleted.
-std::optional<NotReady> not_ready_node(const PodView& pod, const SliceObserved& seen) {
-  const auto node = seen.nodes.find(pod.node_name);
-  if (node == seen.nodes.end() || node->second->ready) return std::nullopt;
-  const auto known = seen.not_ready.find(pod.node_name);
-  return known != seen.not_ready.end() ? known->second : NotReady{node->second->ready_changed.value_or(Timestamp{})};
-}
-
-/// When the pod's node counts as lost, unless it is Ready again; absent for a node that is Ready or deleted.
-std::optional<Timestamp> lost_at(const PodView& pod, const SliceObserved& seen, const Options& options) {
-  const std::optional<NotReady> node = not_ready_node(pod, seen);
-  if (!node) return std::nullopt;
-  return node->counts_from.value_or(seen.now) + options.node_timeout;
-}
+using plan::WaitingCode;
 
 class SlicePlanner {
  public:
@@ -221,18 +208,20 @@ class SlicePlanner {
   }
 
   /// For a placed slice: which pod cannot be released, or why the first pod without a node has none.
-  std::vector<WaitingReason> reasons_of_placed() {
+  std::vector<ReasonChange> reasons_of_placed() {
     std::string refusal;
     for (const PodPtr& pod : slice_.live()) {
       const plan::FailedWrite* const release = is_gated(*pod) ? refused_release(*pod, failed_writes()) : nullptr;
       if (release != nullptr && refusal.empty()) refusal = refusal_of(*pod, *release);
     }
     const Timestamp placed = placed_at(slice_);
-    return first_reason(placed + options_.waiting_reason_delay, [&](const PodView& pod) {
-      if (!refusal.empty()) return refusal;
+    return first_reason(placed + options_.waiting_reason_delay, [&](const PodView& pod) -> WaitingReason {
+      if (!refusal.empty()) return {WaitingCode::kUpdateRefused, refusal};
       const std::string why = missing_node(pod, placed);
       const std::string& domain = pod.annotation(tpu::kPlacedIn);
-      if (why.empty()) return domain.empty() ? std::string() : missing_hosts_of_placed(domain);
+      if (why.empty()) {
+        return {WaitingCode::kHostsMissing, domain.empty() ? std::string() : missing_hosts_of_placed(domain)};
+      }
       std::string reason =
           fmt::format("pod {} has no node{} yet: {}", pod.key.name, domain.empty() ? "" : " in " + domain, why);
       const auto chosen = pod.scheduling->node_selector.find(tpu::kHostnameLabel);
@@ -240,7 +229,7 @@ class SlicePlanner {
         reason += fmt::format("; its node selector {} is {}, which must be a node of {}", tpu::kHostnameLabel,
                               chosen->second, domain);
       }
-      return reason;
+      return {WaitingCode::kNotScheduled, std::move(reason)};
     });
   }
 
@@ -266,25 +255,12 @@ class SlicePlanner {
     bool is_written = false;
     for (const PodPtr& pod : slice_.started()) {
       const std::string& written = pod->annotation(tpu::kNodeNotReady);
-      const std::string text = pod->key.name == reported ? report_of_node(*pod) : std::string();
+      const std::string text = pod->key.name == reported ? report_of_lost_node(*pod, seen_, options_) : std::string();
       is_written = is_written || !written.empty();
       if (written != text) out.push_back({pod, text});
     }
     if (first_lost && !is_written) out.front().is_first = true;
     return out;
-  }
-
-  [[nodiscard]] std::string report_of_node(const PodView& pod) const {
-    const NotReady node = not_ready_node(pod, seen_).value_or(NotReady{});
-    std::string text = fmt::format("node {} of pod {} has not been Ready since {}; ", pod.node_name, pod.key.name,
-                                   format_rfc3339(node.since));
-    if (!node.counts_from) return text + "no slice is torn down for it while so many nodes are not Ready";
-    const Timestamp lost = *node.counts_from + options_.node_timeout;
-    if (seen_.teardown_turn && *seen_.teardown_turn > lost) {
-      return text + fmt::format("the slice is torn down at {}, after others that have lost a node",
-                                format_rfc3339(*seen_.teardown_turn));
-    }
-    return text + fmt::format("the slice is torn down at {} unless it is Ready by then", format_rfc3339(lost));
   }
 
   /// For a slice that was placed before all its hosts existed: which of them its controller has not created.
@@ -299,21 +275,23 @@ class SlicePlanner {
 
   /// What the first waiting pod of a slice without gates waits for. If some pods are gated, the placement plan writes a
   /// reason on one of them.
-  std::vector<WaitingReason> reasons_of_ungated() {
+  std::vector<ReasonChange> reasons_of_ungated() {
     if (slice_.size < 2) return {};
     const bool partly_gated = std::ranges::any_of(slice_.live(), [](const PodPtr& pod) { return is_gated(*pod); });
     const std::string held = held_domain();
     const Timestamp created = slice_.last_created();
-    return first_reason(created + options_.waiting_reason_delay, [&](const PodView& pod) {
-      if (partly_gated) return std::string();
+    return first_reason(created + options_.waiting_reason_delay, [&](const PodView& pod) -> WaitingReason {
+      if (partly_gated) return {};
       if (!pod.scheduling->gates.empty()) {
-        return fmt::format("pod {} is held by scheduling gate {}", pod.key.name, pod.scheduling->gates.front());
+        return {WaitingCode::kOtherGate,
+                fmt::format("pod {} is held by scheduling gate {}", pod.key.name, pod.scheduling->gates.front())};
       }
       const std::string why = missing_node(pod, created);
-      if (why.empty()) return std::string();
-      return fmt::format("pod {} has no node yet: {}; its slice has no scheduling gate, {}", pod.key.name, why,
-                         held.empty() ? "so its pods get nodes one by one"
-                                      : fmt::format("and others of its pods hold nodes of {}", held));
+      if (why.empty()) return {};
+      return {WaitingCode::kNotScheduled,
+              fmt::format("pod {} has no node yet: {}; its slice has no scheduling gate, {}", pod.key.name, why,
+                          held.empty() ? "so its pods get nodes one by one"
+                                       : fmt::format("and others of its pods hold nodes of {}", held))};
     });
   }
 
@@ -331,15 +309,15 @@ class SlicePlanner {
   /// The reason of the first started host for which `reason_of` returns one, from `due` on; none for the others. Only
   /// those that differ from what is written.
   template <typename ReasonOf>
-  std::vector<WaitingReason> first_reason(Timestamp due, ReasonOf reason_of) {
-    std::vector<WaitingReason> out;
+  std::vector<ReasonChange> first_reason(Timestamp due, ReasonOf reason_of) {
+    std::vector<ReasonChange> out;
     bool found = false;
     for (const PodPtr& pod : slice_.started()) {
-      std::string reason = found ? std::string() : reason_of(*pod);
-      found = found || !reason.empty();
-      if (!reason.empty() && seen_.now < due) {
+      WaitingReason reason = found ? WaitingReason() : reason_of(*pod);
+      found = found || !reason.text.empty();
+      if (!reason.text.empty() && seen_.now < due) {
         requeue_at(due);
-      } else if (pod->annotation(tpu::kWaiting) != reason) {
+      } else if (!reason.is_written(*pod)) {
         out.push_back({pod, std::move(reason)});
       }
     }
@@ -382,14 +360,6 @@ class SlicePlanner {
 };
 
 }  // namespace
-
-bool has_lost_node(const SliceObserved& seen, const Options& options) {
-  return std::ranges::any_of(seen.pods, [&](const PodPtr& pod) {
-    if (!is_live(*pod) || is_gated(*pod)) return false;
-    const std::optional<Timestamp> lost = lost_at(*pod, seen, options);
-    return lost && seen.now >= *lost;
-  });
-}
 
 plan::Plan plan_slice(const SliceObserved& seen, const Options& options) {
   const Slice slice = read_slice(seen.key, seen.pods, seen.removed_hosts);

@@ -8,20 +8,11 @@
 #include <vector>
 
 #include "controllers/plan/failed_writes.h"
+#include "controllers/slice/lost_nodes.h"
 #include "controllers/slice/slice.h"
 #include "controllers/slice/slice_options.h"
 
 namespace tpuslice::slice {
-
-/// How long a node is not Ready.
-struct NotReady {
-  /// When this process saw it, by its own clock, which may differ from that of who writes the node's status. If the
-  /// node was not Ready when it was first seen, what its status says.
-  Timestamp since = {};
-  /// The same, or when the last disruption ended if that was later, since nodes become Ready one by one after it;
-  /// nothing during one.
-  std::optional<Timestamp> counts_from = since;
-};
 
 struct SliceObserved {
   ObjectKey key;                         ///< Namespace, and value of the label tpuslice.dev/slice.
@@ -36,9 +27,6 @@ struct SliceObserved {
   /// When the slice may be torn down for a lost node (teardown_rate.h); absent: at once.
   std::optional<Timestamp> teardown_turn = {};
 };
-
-/// Whether one of its started pods is on a lost node.
-[[nodiscard]] bool has_lost_node(const SliceObserved& seen, const Options& options);
 
 /// - Placed slice: pods that are still gated (the placement was interrupted, or they were created later) are released
 ///   to the domain of host 0. A pod that kube-scheduler cannot place yet, or leaves without a node and without saying

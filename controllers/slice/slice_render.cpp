@@ -49,7 +49,7 @@ class SliceRenderer {
     if (decisions.failure) tear_down(*decisions.failure);
     release(decisions.released);
     for (const PodPtr& pod : decisions.completed) complete_members(*pod);
-    for (const WaitingReason& reason : decisions.reasons) write_reason(reason);
+    for (const ReasonChange& change : decisions.reasons) write_reason(change);
     for (const NodeReport& report : decisions.node_reports) write_report(report);
     if (!decisions.removed_hosts.empty()) record_removed_hosts(decisions.removed_hosts);
     if (decisions.begins_to_wait) add_waiting_event(decisions.reasons);
@@ -146,11 +146,12 @@ class SliceRenderer {
     plan_.reason = fmt::format("all hosts of slice {} exist", short_name(slice_));
   }
 
-  void write_reason(const WaitingReason& waiting) {
-    write(set_waiting_reason(*waiting.pod, waiting.reason, seen_.failed_writes.get()));
+  void write_reason(const ReasonChange& change) {
+    write(set_waiting_reason(*change.pod, change.reason, seen_.failed_writes.get()));
     if (!plan_.reason.empty()) return;
-    plan_.reason = waiting.reason.empty() ? fmt::format("pod {} has a node", waiting.pod->key.name)
-                                          : fmt::format("slice {} waits: {}", short_name(slice_), waiting.reason);
+    const std::string& text = change.reason.text;
+    plan_.reason = text.empty() ? fmt::format("pod {} has a node", change.pod->key.name)
+                                : fmt::format("slice {} waits: {}", short_name(slice_), text);
   }
 
   void write_report(const NodeReport& report) {
@@ -167,11 +168,12 @@ class SliceRenderer {
     if (plan_.reason.empty()) plan_.reason = fmt::format("pod {} records the hosts that have finished", pod.key.name);
   }
 
-  void add_waiting_event(const std::vector<WaitingReason>& reasons) {
-    const auto found = std::ranges::find_if(reasons, [](const WaitingReason& each) { return !each.reason.empty(); });
-    if (found == reasons.end()) return;
+  void add_waiting_event(const std::vector<ReasonChange>& changes) {
+    const auto found =
+        std::ranges::find_if(changes, [](const ReasonChange& each) { return !each.reason.text.empty(); });
+    if (found == changes.end()) return;
     plan_.events.push_back(of_workload({EventType::kNormal, "SliceWaiting", "PlaceSlice",
-                                        fmt::format("Slice {} waits: {}", short_name(slice_), found->reason)}));
+                                        fmt::format("Slice {} waits: {}", short_name(slice_), found->reason.text)}));
   }
 
   /// All writes are in one stage, and none depends on another.

@@ -27,9 +27,9 @@ struct ReleasedPods {
   bool without_hosts = false;  ///< No host of the slice was created.
 };
 
-struct WaitingReason {
+struct ReasonChange {
   PodPtr pod;
-  std::string reason;  ///< Empty: it is removed.
+  WaitingReason reason;  ///< Without a text: it is removed.
 };
 
 struct NodeReport {
@@ -45,7 +45,7 @@ struct SliceDecisions {
   std::optional<SliceFailure> failure;  ///< The started pods are deleted.
   std::vector<ReleasedPods> released;
   std::vector<PodPtr> completed;  ///< Get the members of the slice, since all hosts exist.
-  std::vector<WaitingReason> reasons;
+  std::vector<ReasonChange> reasons;
   std::vector<NodeReport> node_reports;
   std::string removed_hosts;            ///< Is recorded on the first started pod; empty: nothing is recorded.
   bool begins_to_wait = false;          ///< No pod has a reason yet, so the one of `reasons` gets an event, too.

@@ -1,6 +1,8 @@
 #include "controllers/slice/slice_state.h"
 
 #include <algorithm>
+#include <optional>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -22,41 +24,52 @@ bool is_of_same_attempt(const Slice& slice, const PodView& pod) {
   });
 }
 
-/// Why a slice that has not started must wait, other than for missing hosts; empty if nothing holds it back.
-std::string blocking_pod(const Slice& slice) {
+using plan::WaitingCode;
+
+SliceState forming(WaitingCode code, std::string reason) { return {SlicePhase::kForming, std::move(reason), code}; }
+
+/// The state of a slice that has not started and must wait, other than for missing hosts; nothing if nothing holds it
+/// back.
+std::optional<SliceState> held_back(const Slice& slice) {
   if (!slice.terminating.empty()) {
     const PodView& pod = *slice.terminating.front();
-    return fmt::format("pod {} of its predecessor is still being deleted{}", pod.key.name,
-                       pod.node_name.empty() ? "" : " on node " + pod.node_name);
+    return forming(WaitingCode::kPredecessorExists,
+                   fmt::format("pod {} of its predecessor is still being deleted{}", pod.key.name,
+                               pod.node_name.empty() ? "" : " on node " + pod.node_name));
   }
   if (!slice.surplus.empty()) {
     const PodView& pod = *slice.surplus.front();
-    return fmt::format("pod {} is a duplicate of host {}, or beyond the slice's {} hosts: delete it", pod.key.name,
-                       host_index(pod).value_or(0), slice.size);
+    return forming(WaitingCode::kDuplicateHost,
+                   fmt::format("pod {} is a duplicate of host {}, or beyond the slice's {} hosts: delete it",
+                               pod.key.name, host_index(pod).value_or(0), slice.size));
   }
   for (const PodPtr& pod : slice.live()) {
     for (const std::string& gate : pod->scheduling->gates) {
-      if (gate != tpu::kSliceGate) return fmt::format("pod {} is held by scheduling gate {}", pod->key.name, gate);
+      if (gate == tpu::kSliceGate) continue;
+      return forming(WaitingCode::kOtherGate, fmt::format("pod {} is held by scheduling gate {}", pod->key.name, gate));
     }
   }
   for (const PodPtr& pod : slice.hosts) {
     if (pod->finished() && !is_of_same_attempt(slice, *pod)) {
-      return fmt::format("pod {} of its predecessor has succeeded and still exists", pod->key.name);
+      return forming(WaitingCode::kPredecessorExists,
+                     fmt::format("pod {} of its predecessor has succeeded and still exists", pod->key.name));
     }
   }
-  return {};
+  return std::nullopt;
 }
 
 SliceState state_before_start(const Slice& slice, Timestamp now) {
-  if (std::string reason = blocking_pod(slice); !reason.empty()) return {SlicePhase::kForming, std::move(reason)};
+  if (std::optional<SliceState> state = held_back(slice)) return *std::move(state);
   std::string missing = missing_hosts(slice);
   if (missing.empty()) return {SlicePhase::kReady, {}};
+  SliceState state = forming(WaitingCode::kHostsMissing, std::move(missing));
   const PodPtr host0 = slice.host0();
-  if (host0 == nullptr || slice.start == Start::kTogether) return {SlicePhase::kForming, std::move(missing)};
+  if (host0 == nullptr || slice.start == Start::kTogether) return state;
   if (slice.start == Start::kOthersFollowHost0) return {SlicePhase::kReady, {}};
   const Timestamp deadline = slice.last_created() + kMissingPodsTimeout;
   if (now >= deadline) return {SlicePhase::kReady, {}};
-  return {SlicePhase::kForming, std::move(missing), deadline};
+  state.changes_at = deadline;
+  return state;
 }
 
 /// Why a placed slice is broken.
@@ -76,6 +89,11 @@ std::string lost_pod(const Slice& slice) {
 }
 
 }  // namespace
+
+bool WaitingReason::is_written(const PodView& pod) const {
+  const std::string_view word = text.empty() ? std::string_view() : to_string(code);
+  return pod.annotation(tpu::kWaiting) == text && pod.annotation(tpu::kWaitingReason) == word;
+}
 
 std::string missing_hosts(const Slice& slice) {
   if (slice.has_all_hosts()) return {};
@@ -116,7 +134,8 @@ SliceState state_of(const Slice& slice, Timestamp now) {
   return {SlicePhase::kUngated,
           fmt::format("pod {} was created without scheduling gate: delete it, and all pods of the slice "
                       "start together",
-                      ungated->key.name)};
+                      ungated->key.name),
+          WaitingCode::kUngated};
 }
 
 }  // namespace tpuslice::slice

@@ -8,6 +8,7 @@
 
 #include <string>
 
+#include "controllers/plan/waiting_code.h"
 #include "controllers/slice/slice.h"
 
 namespace tpuslice::slice {
@@ -24,9 +25,19 @@ enum class SlicePhase : std::uint8_t {
   kUngated,  ///< Has live pods that were created without a gate; not placed by us.
 };
 
+/// Why a slice waits.
+struct WaitingReason {
+  plan::WaitingCode code = {};
+  std::string text;  ///< Empty: it does not wait.
+
+  /// Whether the pod has it.
+  [[nodiscard]] bool is_written(const PodView& pod) const;
+};
+
 struct SliceState {
   SlicePhase phase = SlicePhase::kIdle;
   std::string reason;                        ///< Reason of kForming, kBroken and kUngated: one sentence.
+  plan::WaitingCode code = {};               ///< The same of kForming and kUngated in one word.
   std::optional<Timestamp> changes_at = {};  ///< When the phase changes without any event.
 };
 

@@ -127,8 +127,9 @@ Status annotate(PodDraft& pod, const SliceIdentity& identity, const std::string&
     annotations[std::string(tpu::kGangSlices)] = slices;
     RETURN_IF_ERROR(set(tpu::kSliceGang, gang));
   }
-  for (const std::string_view name : {tpu::kSliceMembers, tpu::kPlacedAt, tpu::kPlacedIn, tpu::kPlacedOn,
-                                      tpu::kQueuedSince, tpu::kWaiting, tpu::kRemovedHosts, tpu::kNodeNotReady}) {
+  for (const std::string_view name :
+       {tpu::kSliceMembers, tpu::kPlacedAt, tpu::kPlacedIn, tpu::kPlacedOn, tpu::kQueuedSince, tpu::kWaiting,
+        tpu::kWaitingReason, tpu::kRemovedHosts, tpu::kNodeNotReady}) {
     annotations.erase(std::string(name));
   }
   return {};

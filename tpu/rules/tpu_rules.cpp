@@ -190,7 +190,7 @@ void check_tpu_pod(const Json& pod, const std::string& pod_path, const HostsFiel
   }
   if (containers->empty()) return;
   check_limits(pod, pod_path, *containers, errors);
-  const auto shape = check_shape(pod, pod_path, hosts.needs_node_selector, errors);
+  const auto shape = check_shape(pod, pod_path, hosts.needs_node_selector && selects_tpu_nodes(pod), errors);
   if (!shape || !check_chips(*shape, pod_path, *containers, errors)) return;
   check_hosts(*shape, *containers, hosts, errors);
 }

@@ -18,7 +18,7 @@ struct HostsField {
   std::int64_t pods = 1;                   ///< The number of TPU pods that follows from it.
   std::function<std::string(int)> advice;  ///< The right value for a number of hosts: "set numOfHosts: 4".
   bool many_single_hosts = false;          ///< Any number of pods is accepted if each is a single-host slice.
-  bool needs_node_selector = true;         ///< The template must name accelerator and topology.
+  bool needs_node_selector = true;         ///< A template that names accelerator or topology must name both.
 };
 
 /// Whether a container of the pod or template asks for google.com/tpu, even with a malformed quantity.

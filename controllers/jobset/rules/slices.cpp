@@ -38,8 +38,7 @@ void check_jobset_slices(const JobSetSpec& spec, Errors& errors) {
     hosts.pods = job.parallelism;
     hosts.advice = [](int count) { return fmt::format("set parallelism and completions: {}", count); };
     hosts.many_single_hosts = true;
-    // Kueue sets them when it admits the JobSet; nodes may also be chosen by other labels.
-    hosts.needs_node_selector = !spec.suspended && selects_tpu_nodes(*job.pod_template);
+    hosts.needs_node_selector = !spec.suspended;  // Kueue sets them when it admits the JobSet.
     check_tpu_pod(*job.pod_template, job.job_path("template"), hosts, errors);
     const auto count = tpu::selected_hosts(*job.pod_template);
     if (count && *count > 1) check_slice_job(job, *count, errors);

@@ -16,13 +16,6 @@ std::string node_selector_path(std::string_view pod_path, std::string_view label
   return fmt::format("{}.spec.nodeSelector[{}]", pod_path, label);
 }
 
-/// Accelerator and topology may both be absent, as upstream only needs the size (warn_leaderworkerset() warns that GKE
-/// does not place such pods), but not one of them.
-void check_template(const Json& pod, std::string_view path, HostsField hosts, FieldErrors& errors) {
-  hosts.needs_node_selector = selects_tpu_nodes(pod);
-  check_tpu_pod(pod, std::string(path), hosts, errors);
-}
-
 /// Chips of each TPU container: "2 + 2".
 std::string chips_of(const Json& pod) {
   std::string text;
@@ -169,9 +162,9 @@ void check_lws_slices(const GroupTemplate& shape, FieldErrors& errors) {
       // The error for the workers advises on the size.
       if (!differ || error.path != hosts.path) found.push_back(std::move(error));
     });
-    check_template(*shape.leader, lws_leader_path(shape), hosts, of_leader);
+    check_tpu_pod(*shape.leader, std::string(lws_leader_path(shape)), hosts, of_leader);
   }
-  if (group.workers_have_tpus) check_template(*shape.worker, kLwsWorkerPath, members, found);
+  if (group.workers_have_tpus) check_tpu_pod(*shape.worker, std::string(kLwsWorkerPath), members, found);
   const Json& member = group.workers_have_tpus ? *shape.worker : *shape.leader;
   if (!unknown && slices.uneven() && tpu::selected_hosts(member) != 1) check_even(group, slices, found);
 }

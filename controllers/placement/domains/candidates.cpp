@@ -120,6 +120,13 @@ std::string Candidates::explain(std::size_t needed, std::string_view viewer, con
                      fmt::join(texts, "; "), more);
 }
 
+plan::WaitingCode Candidates::code() {
+  if (requirements_->too_many) return plan::WaitingCode::kTooManyRequirements;
+  check_domains();
+  if (compared_.empty()) return plan::WaitingCode::kNoMatchingNodes;
+  return usable_ == 0 ? plan::WaitingCode::kNodesNotUsable : plan::WaitingCode::kNodesInUse;
+}
+
 void Candidates::check_domains() {
   if (std::exchange(checked_, true)) return;
   const Domains::ByValue& domains = inventory_.domains(requirements_->topology_key);

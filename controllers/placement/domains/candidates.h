@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "controllers/placement/domains/inventory.h"
+#include "controllers/plan/waiting_code.h"
 
 namespace tpuslice::placement {
 
@@ -68,6 +69,8 @@ class Candidates {
   [[nodiscard]] std::size_t usable();
   /// The waiting reason if fewer than `needed` domains are free, for `viewer`, a namespace.
   [[nodiscard]] std::string explain(std::size_t needed, std::string_view viewer, const ExcludedDomains& excluded = {});
+  /// The same in one word.
+  [[nodiscard]] plan::WaitingCode code();
 
  private:
   /// Less is better: has a scout, is a concern, failures, free nodes of enclosing partitions, preference, capacity.

@@ -248,6 +248,9 @@ std::vector<std::string> warn_cluster(const ClusterView& cluster) {
   for (std::string& warning : warn_token_auth(cluster)) warnings.push_back(std::move(warning));
   for (std::string& warning : warn_fault_tolerance(cluster)) warnings.push_back(std::move(warning));
   for_each_group(cluster, [&](const Json&, const WorkerGroup& group, const std::string& path) {
+    const bool has_tpus = group.pod_template != nullptr && asks_for_tpus(*group.pod_template);
+    std::string unselected = has_tpus ? warn_unselected_nodes(*group.pod_template, path + ".template") : std::string();
+    if (!unselected.empty()) warnings.push_back(std::move(unselected));
     if (group.min_replicas <= group.max_replicas && group.bounded_replicas() != group.replicas) {
       warnings.push_back(fmt::format("{}.replicas: {} is not between minReplicas {} and maxReplicas {}: {} will run",
                                      path, group.replicas, group.min_replicas, group.max_replicas,

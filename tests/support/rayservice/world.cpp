@@ -100,7 +100,7 @@ void World::start_pods(const std::string& name, Json& cluster) {
   Json conditions = array_at(cluster, {"status", "conditions"});
   const bool waits = !places_slices && pod_of(name, "head").empty();
   set_condition(conditions,
-                {std::string(plan::kSlicesPlaced), waits ? "False" : "True", waits ? "SlicesWaiting" : "SlicesPlaced",
+                {std::string(plan::kSlicesPlaced), waits ? "False" : "True", waits ? "NodesInUse" : "SlicesPlaced",
                  waits ? "no free nodes" : "", std::nullopt},
                 now_);
   cluster["status"]["conditions"] = std::move(conditions);

@@ -199,7 +199,8 @@ TEST_F(DrainTest, SaysWhichPodsItCouldNotOpenAndHow) {
   EXPECT_EQ(report.remaining[0].what, "pod default/a: denied by policy x");
   EXPECT_EQ(report.remaining[0].command,
             "kubectl -n default patch pods a --type=merge -p "
-            "'{\"metadata\":{\"annotations\":{\"tpuslice.dev/waiting\":null}},\"spec\":{\"schedulingGates\":[]}}'");
+            "'{\"metadata\":{\"annotations\":{\"tpuslice.dev/waiting\":null,\"tpuslice.dev/"
+            "waiting-reason\":null}},\"spec\":{\"schedulingGates\":[]}}'");
 }
 
 TEST_F(DrainTest, IsNotCompleteIfPodsCannotBeListed) {

@@ -39,7 +39,7 @@ struct Cluster {
     for (const Placement& placement : assignment.placements) {
       out.placed.push_back(fmt::format("{} to {}", placement.slice->key.name, placement.domain));
     }
-    for (const WaitingSlice& each : assignment.waiting) out.waiting[each.slice->key.name] = each.reason;
+    for (const WaitingSlice& each : assignment.waiting) out.waiting[each.slice->key.name] = each.reason.text;
     EXPECT_EQ(out.placed.size() + assignment.waiting.size(), ready.size()) << "each slice gets one answer";
     return out;
   }

@@ -50,7 +50,7 @@ Decisions decide(const Scene& scene) {
     out.placed.push_back(fmt::format("{} to {}", each.slice->key.name, each.domain));
   }
   for (const WaitingSlice& each : run.assignment.waiting) {
-    out.waiting[each.slice->key.name] = each.reason;
+    out.waiting[each.slice->key.name] = each.reason.text;
     if (each.lacks != nullptr) out.lacking.push_back(each.slice->key.name);
   }
   for (const Preemption& each : run.assignment.preemptions) {

@@ -68,7 +68,7 @@ TEST(PlacementPlan, PlacesHostZeroInOneWriteThatFailsIfThePodHasChanged) {
         "metadata": {"annotations": {
           "tpuslice.dev/slice-members": "MEMBERS", "tpuslice.dev/placed-at": "2026-01-01T00:00:07Z",
           "tpuslice.dev/placed-in": "pool-a", "tpuslice.dev/placed-on": "pool-a-0,pool-a-1",
-          "tpuslice.dev/waiting": null}},
+          "tpuslice.dev/waiting": null, "tpuslice.dev/waiting-reason": null}},
         "spec": {"schedulingGates": [], "nodeSelector": {"cloud.google.com/gke-nodepool": "pool-a"},
           "affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [
             {"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["pool-a-0"]}]}]}}}}}}]],
@@ -150,7 +150,8 @@ TEST(PlacementPlan, WritesTheWaitingReasonOnHostZero) {
     "stages": [[{
       "action": "patch", "resource": "pods", "object": "default/train-0", "uid": "uid-of-train-0",
       "body": {"metadata": {"annotations": {
-        "tpuslice.dev/waiting": "1 node pool would match, none is free: pool-a: node pool-a-1 is cordoned"}}}}]],
+        "tpuslice.dev/waiting": "1 node pool would match, none is free: pool-a: node pool-a-1 is cordoned",
+        "tpuslice.dev/waiting-reason": "NodesNotUsable"}}}}]],
     "events": [
       {"type": "Normal", "reason": "SliceWaiting", "action": "PlaceSlice",
        "message": "Slice train waits: 1 node pool would match, none is free: pool-a: node pool-a-1 is cordoned",
@@ -373,12 +374,10 @@ TEST(PlacementPlan, MeasuresNoNegativeTime) {
 TEST(PlacementPlan, ReportsTheNumberOfWaitingSlicesEvenIfZero) {
   const Plan none = plan_placement(observed({a_pool("pool-a")}, {}), {});
   EXPECT_TRUE(none.empty());
-  EXPECT_EQ(level_of(none, "no free nodes"), 0);
-  EXPECT_EQ(level_of(none, "incomplete"), 0);
-  EXPECT_EQ(level_of(none, "cannot be changed"), 0);
+  for (const std::string_view reason : plan::kWaitingCodes) EXPECT_EQ(level_of(none, std::string(reason)), 0) << reason;
   const Plan some = plan_placement(observed({}, {a_slice("u"), a_slice("v"), a_slice("w").without(0)}, 1h), {});
-  EXPECT_EQ(level_of(some, "no free nodes"), 2);
-  EXPECT_EQ(level_of(some, "incomplete"), 1);
+  EXPECT_EQ(level_of(some, "NoMatchingNodes"), 2);
+  EXPECT_EQ(level_of(some, "HostsMissing"), 1);
   for (const Measurement& level : measured(some, Measurement::Kind::kLevel)) {
     EXPECT_EQ(level.name, "tpuslice_slices_waiting");
     EXPECT_EQ(level.labels.at("accelerator"), kV6e);

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "api/types/conditions.h"
+#include "controllers/plan/waiting_code.h"
 #include "tpu/labels.h"
 
 namespace tpuslice::plan {
@@ -99,6 +100,27 @@ TEST(WaitingConditions, StayFalseWhileHostZeroIsGatedWithoutWaitingReason) {
   EXPECT_EQ(state_of(conditions_for({gated_host("")}, kStarted), kSlicesPlaced), "False PodsPending");
   EXPECT_EQ(state_of(conditions_for({gated_host("1")}, kStarted), kSlicesPlaced), "True SlicesPlaced")
       << "host 0 has the record of the placement";
+}
+
+TEST(WaitingConditions, HaveTheReasonOfTheFirstSlice) {
+  const auto waits = [](const std::string& slice, const std::string& code) {
+    PodView pod = *pod_of(slice, "no node pool is free");
+    pod.annotations[std::string(tpu::kWaitingReason)] = code;
+    return std::make_shared<const PodView>(pod);
+  };
+  const auto reason = [&](const std::vector<PodPtr>& pods) {
+    return state_of(conditions_for(pods, kCreated), kSlicesPlaced);
+  };
+  EXPECT_EQ(reason({waits("b", "QueuedBehind"), waits("a", "NodesInUse")}), "False NodesInUse");
+  EXPECT_EQ(reason({waits("a", "not a reason")}), "False SlicesWaiting");
+}
+
+TEST(WaitingCode, IsALackOfNodesUpToGangIncomplete) {
+  EXPECT_TRUE(is_lack_of_nodes("NoMatchingNodes"));
+  EXPECT_TRUE(is_lack_of_nodes("GangIncomplete"));
+  EXPECT_FALSE(is_lack_of_nodes("HostsMissing"));
+  EXPECT_FALSE(is_lack_of_nodes("PodsPending"));
+  EXPECT_EQ(to_string(WaitingCode::kTooManyRequirements), "TooManyRequirements");
 }
 
 TEST(WaitingConditions, NameNodesThatAreNotReady) {

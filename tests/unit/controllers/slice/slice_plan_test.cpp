@@ -57,7 +57,7 @@ TEST(SlicePlan, ReleasesTheOtherHostsToTheDomainOfHostZero) {
       "body": {
         "metadata": {"annotations": {
           "tpuslice.dev/slice-members": "MEMBERS", "tpuslice.dev/placed-at": "2026-01-01T00:00:09Z",
-          "tpuslice.dev/placed-in": "pool-a", "tpuslice.dev/waiting": null}},
+          "tpuslice.dev/placed-in": "pool-a", "tpuslice.dev/waiting": null, "tpuslice.dev/waiting-reason": null}},
         "spec": {"schedulingGates": [], "nodeSelector": {"cloud.google.com/gke-nodepool": "pool-a"}}}}]],
     "events": []})");
   expected["stages"][0][0]["body"]["metadata"]["annotations"]["tpuslice.dev/slice-members"] =
@@ -401,7 +401,7 @@ TEST(CompanionWithoutHosts, IsReleasedIfNoHostIsCreated) {
       "body": {
         "metadata": {"annotations": {
           "tpuslice.dev/slice-members": "open", "tpuslice.dev/placed-at": "2026-01-01T00:00:15Z",
-          "tpuslice.dev/waiting": null}},
+          "tpuslice.dev/waiting": null, "tpuslice.dev/waiting-reason": null}},
         "spec": {"schedulingGates": []}}}]],
     "events": []})");
   EXPECT_EQ(plan::to_json(plan), expected) << plan::to_json(plan).dump(2);

@@ -66,12 +66,16 @@ TEST(TpuRules, AcceptEveryKindOfLegalGroup) {
   for (const Json& group : groups) EXPECT_THAT(tpu_errors_of(group), ElementsAre());
 }
 
-TEST(TpuRules, RequireBothSelectors) {
-  Json cluster = tpu_cluster();
-  cluster["spec"]["workerGroupSpecs"][0]["template"]["spec"].erase("nodeSelector");
-  EXPECT_THAT(tpu_errors_of(cluster),
-              ElementsAre(HasSubstr("nodeSelector[cloud.google.com/gke-tpu-accelerator]: Required"),
-                          HasSubstr("nodeSelector[cloud.google.com/gke-tpu-topology]: Required")));
+TEST(TpuRules, RequireBothSelectorsOrNone) {
+  const Json cluster = tpu_cluster();
+  EXPECT_THAT(tpu_errors_of(without(cluster, kSelector, "cloud.google.com/gke-tpu-accelerator")),
+              ElementsAre(HasSubstr("nodeSelector[cloud.google.com/gke-tpu-accelerator]: Required")));
+  EXPECT_THAT(tpu_errors_of(without(cluster, kSelector, "cloud.google.com/gke-tpu-topology")),
+              ElementsAre(HasSubstr("nodeSelector[cloud.google.com/gke-tpu-topology]: Required")));
+  const Json unselected = without(cluster, kPod + "/spec", "nodeSelector");
+  EXPECT_THAT(tpu_errors_of(unselected), ElementsAre()) << "node affinity or a compute class may choose the nodes";
+  EXPECT_THAT(warn_raycluster(unselected), ElementsAre(HasSubstr("the number of hosts cannot be checked")));
+  EXPECT_THAT(warn_raycluster(cluster), ElementsAre());
 }
 
 TEST(TpuRules, RefuseTopologiesThatTheAcceleratorDoesNotHave) {
