@@ -12,6 +12,8 @@ inline constexpr std::string_view kTopologyLabel = "cloud.google.com/gke-tpu-top
 inline constexpr std::string_view kNodePoolLabel = "cloud.google.com/gke-nodepool";
 inline constexpr std::string_view kHostnameLabel = "kubernetes.io/hostname";
 inline constexpr std::string_view kZoneLabel = "topology.kubernetes.io/zone";
+/// Label of a node: nodes of one block are close to each other in the network.
+inline constexpr std::string_view kBlockLabel = "cloud.google.com/gce-topology-block";
 /// Label of a node: "false" turns off routing around failed links in slices of whole cubes.
 inline constexpr std::string_view kIciResiliencyLabel = "cloud.google.com/gke-tpu-ici-resiliency";
 /// Annotation of a pod that uses a sub-slice or a dynamic slice: its topology instead of its nodes'.

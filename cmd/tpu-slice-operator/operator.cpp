@@ -161,6 +161,7 @@ Result<std::unique_ptr<Operator>> Operator::start(const OperatorOptions& options
     placement::PlacementOptions placement;
     placement.topology_keys = topology_keys(options);
     placement.show_other_namespaces = options.show_other_namespaces;
+    placement.scale_up.show_hints = options.show_hints;
     placement.capacity_order = capacity_order(options);
     placement.scale_up = scale_up_options(options, result->dependencies_.namespace_name);
     placement.reservation = {std::chrono::seconds(options.reservation_timeout_seconds), options.reservation_percent};

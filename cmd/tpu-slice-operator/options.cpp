@@ -204,6 +204,8 @@ const std::vector<Setting>& settings() {  // NOLINT(readability-function-size): 
       {"--show-other-namespaces",
        "Waiting reasons name the workloads of other namespaces that use or reserve nodes. Default: false",
        boolean(&O::show_other_namespaces), true},
+      {"--show-hints", "Waiting reasons also say what an administrator of the cluster could set. Default: false",
+       boolean(&O::show_hints), true},
       {"--node-not-ready-timeout",
        "Seconds after which a TPU node that is not Ready counts as lost: the slices on it are torn down and rebuilt. "
        "Default: 300, as Kubernetes evicts the pods of such a node",

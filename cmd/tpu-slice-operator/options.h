@@ -43,6 +43,7 @@ struct OperatorOptions {
   int reservation_timeout_seconds = 1800;  ///< How long domains are reserved for a waiting gang; 0: never.
   int reservation_percent = 50;            ///< Percentage of all nodes: maximum reserved, not counting the first gang.
   int max_preemptions_per_hour = 0;        ///< Slices preempted for slices of higher priority.
+  bool show_hints = false;                 ///< Waiting reasons say what an administrator could set.
   bool show_other_namespaces = false;      ///< Waiting reasons name workloads of other namespaces.
   int node_timeout_seconds = 300;          ///< A TPU node that is not Ready for this long is lost.
   int disrupted_nodes = 2;                 ///< In a disruption, more TPU nodes than this are not Ready.

@@ -96,13 +96,7 @@ class Assigner {
            fmt::format("{} of the {} slices that start together have all their pods", size, wanted));
       return false;
     }
-    // Domains are compared before any slice of the gang occupies one, since put_back() may undo that.
-    for (const Slice* slice : gang.slices) {
-      if (gang.slices.size() == 1) break;
-      NodeRequirements requirements = node_requirements(*slice);
-      if (!requirements.hostnames.empty()) continue;
-      if (Candidates* candidates = candidates_for(*slice, std::move(requirements))) candidates->check_domains();
-    }
+    if (gang.slices.size() > 1) compare_domains(gang);
     std::vector<Found> found;
     bool any_chosen = false;
     for (const Slice* slice : gang.slices) {
@@ -132,6 +126,17 @@ class Assigner {
       wait_for_domains(gang);
     }
     return false;
+  }
+
+  /// Domains are compared before any slice of the gang occupies one, since put_back() may undo that.
+  void compare_domains(const Gang& gang) {
+    std::map<Candidates*, std::size_t> needed;
+    for (const Slice* slice : gang.slices) {
+      NodeRequirements requirements = node_requirements(*slice);
+      if (!requirements.hostnames.empty()) continue;
+      if (Candidates* candidates = candidates_for(*slice, std::move(requirements))) ++needed[candidates];
+    }
+    for (const auto& [candidates, slices] : needed) candidates->prefer_block(slices, excluded_);
   }
 
   bool heals(const Gang& gang) {

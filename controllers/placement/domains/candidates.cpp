@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "tpu/labels.h"
 #include "tpu/topology_key.h"
 
 namespace tpuslice::placement {
@@ -36,6 +37,24 @@ std::string Candidates::take_free(const ExcludedDomains& excluded, std::string_v
   }
   for (std::string& domain : std::views::reverse(passed)) put_back(std::move(domain));
   return found;
+}
+
+void Candidates::prefer_block(std::size_t needed, const ExcludedDomains& excluded) {
+  check_domains();
+  const auto block_of = [&](const std::string& domain) {
+    const auto found = blocks_.find(domain);
+    return found == blocks_.end() ? std::string_view() : std::string_view(found->second);
+  };
+  std::map<std::string_view, std::size_t> sizes;
+  for (const std::string& domain : free_) {
+    if (const std::string_view block = block_of(domain); !block.empty() && !excluded.contains(domain)) ++sizes[block];
+  }
+  if (sizes.size() < 2) return;
+  const auto best = std::ranges::min_element(sizes, {}, [&](const auto& entry) {
+    const bool fits = entry.second >= needed;
+    return std::pair(!fits, fits ? entry.second : free_.size() - entry.second);
+  });
+  std::ranges::stable_partition(free_, [&](const std::string& domain) { return block_of(domain) != best->first; });
 }
 
 std::size_t Candidates::count_free(const ExcludedDomains& excluded) {
@@ -116,8 +135,8 @@ std::string Candidates::explain(std::size_t needed, std::string_view viewer, con
   }
   const std::string more = count > texts.size() ? fmt::format("; and {} more", count - texts.size()) : "";
   const std::string enough = needed == 1 ? "none is free" : fmt::format("{} free at once, {} needed", free, needed);
-  return fmt::format("{} {} would match, {}: {}{}", count, domain_noun(requirements_->topology_key, count), enough,
-                     fmt::join(texts, "; "), more);
+  return fmt::format("{} {} {}, {}: {}{}", count, domain_noun(requirements_->topology_key, count),
+                     count == 1 ? "matches" : "match", enough, fmt::join(texts, "; "), more);
 }
 
 plan::WaitingCode Candidates::code() {
@@ -147,6 +166,11 @@ void Candidates::check_domains() {
   usable_ = free.size() + occupied.size();
   std::ranges::stable_sort(free, {}, [](const auto& entry) { return entry.first; });
   for (const auto& [rank, name] : std::views::reverse(free)) free_.push_back(*name);
+  for (const auto& [rank, name] : free) {
+    if (rank != free.front().first) break;
+    const std::string& block = value_of(domains.at(*name).nodes.front()->node->labels, tpu::kBlockLabel);
+    if (!block.empty()) blocks_.emplace(*name, block);
+  }
   // The domain with the fewest nodes in use is likely to become free first.
   std::ranges::stable_sort(occupied, {},
                            [](const auto& entry) { return entry.second->nodes.size() - entry.second->used; });

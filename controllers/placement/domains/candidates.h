@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -50,6 +51,9 @@ class Candidates {
   /// Removes and returns a free domain that is not excluded: `preferred` if it is one, else the best; empty if there is
   /// none.
   std::string take_free(const ExcludedDomains& excluded = {}, std::string_view preferred = {});
+  /// Of free domains that are equally good, those of one block of the network are taken first from now on: of the
+  /// block with the fewest among those that have `needed`, else of the one that has most.
+  void prefer_block(std::size_t needed, const ExcludedDomains& excluded);
   /// Why a slice in a domain that was taken may soon be lost: "has label ...=DEGRADED"; empty without a concern.
   [[nodiscard]] std::string concern(const std::string& domain);
   void put_back(std::string domain) { free_.push_back(std::move(domain)); }
@@ -94,7 +98,9 @@ class Candidates {
   };
   bool checked_ = false;
   std::vector<Compared> compared_;
-  std::vector<std::string> free_;      ///< The best is last.
+  std::vector<std::string> free_;  ///< The best is last.
+  /// The block of each domain that was free and equal to the best when the domains were compared, if it has one.
+  std::map<std::string, std::string, std::less<>> blocks_;
   std::vector<std::string> skipped_;   ///< Names among the free ones; the best is first.
   std::vector<std::string> occupied_;  ///< The best is last.
   std::vector<std::string> ending_;    ///< Those of the occupied ones that were ending when the domains were compared.

@@ -36,6 +36,7 @@ struct ScaleUpOptions {
   /// this long after it was provisioned. One that ended is created again this long after its end.
   Duration timeout = std::chrono::minutes(15);
   Duration delay = std::chrono::seconds(5);  ///< Younger slices ask for nothing.
+  bool show_hints = false;                   ///< Waiting reasons say what an administrator could set.
 };
 
 /// Name of what asks for nodes for the slice, derived from its key: a scout, or a provisioning request and its

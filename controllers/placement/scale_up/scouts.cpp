@@ -59,9 +59,10 @@ class Scouts final : public ScaleUpMeans {
     }
     if (scale_up_of(waiting, options_) != ScaleUp::kAuto) return;
     set_earlier(plan.changes_at, now_ + kAutoscalerCheck);
+    if (!options_.show_hints) return;
     plan.notes[waiting.slice] =
         "; no cluster autoscaler was found (ConfigMap kube-system/cluster-autoscaler-status): --scale-up=scout asks "
-        "for nodes all the same";
+        "for nodes without one";
   }
 
   [[nodiscard]] std::vector<ExistingScaleUp> existing(const WaitingSlices& waiting) const override {

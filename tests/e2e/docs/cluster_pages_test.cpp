@@ -199,7 +199,7 @@ void ClusterPages::observe() {
   pages().expect(
       "kubectl get pods -o jsonpath='{range .items[*]}{.metadata.name}{\"\\t\"}"
       "{.metadata.annotations.tpuslice\\.dev/waiting}{\"\\n\"}{end}'",
-      "^third-.*\t.*would match, none is free");
+      "^third-.*\t.*match(es)?, none is free");
   pages().expect("kubectl describe raycluster train", "tpuslice.dev/SlicesPlaced");
   pages().expect("kubectl get events --field-selector reason=SliceWaiting", "raycluster/third");
   pages().expect("kubectl get events -A --field-selector reason=SliceTornDown", "team-a .* raycluster/train");

@@ -60,7 +60,7 @@ TEST_F(SimulatorPages, TheReadmeCanBeFollowed) {
   runner_->expect("kubectl get pods -o wide", "maxtext-tpu-cluster.* Running ");
   const std::string events = "kubectl events --for jobset/sax-model-server-set";
   runner_->before(events, events + " | grep SliceWaiting");
-  runner_->expect(events, "SliceWaiting.*would match, none is free");
+  runner_->expect(events, "SliceWaiting.*match(es)?, none is free");
   runner_->after("kubectl delete raycluster --all", "! kubectl get pods -o name | grep maxtext");
   runner_->expect("kubectl get rayjob,rayclusters,jobs", "rayjob.ray.io/train");
   runner_->expect("kubectl get lws,pods -o wide", "leaderworkerset.leaderworkerset.x-k8s.io/jetstream-pathways");

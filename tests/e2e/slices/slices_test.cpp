@@ -126,7 +126,7 @@ TEST_P(SlicesOfKind, ArePlacedWholeOrNotAtAll) {
   pause(kAsleep, {});
   op().resume();
   expect("15 more, operator asleep for the last of them", {.whole = 15, .waiting = 15});
-  expect_reasons("20 node pools would match, none is free: v6e-00: node v6e-00-1 is cordoned; ");
+  expect_reasons("20 node pools match, none is free: v6e-00: node v6e-00-1 is cordoned; ");
 
   cordon_in(kBroken, false);
   expect("the five nodes are back", {.whole = 20, .waiting = 10});

@@ -247,7 +247,7 @@ TEST(LeaderWorkerSetPlan, ReportsWaitingReasonsOfSlices) {
   World serve = stable_world();
   Json& pod = serve.pods().at("serve-1")["metadata"];
   pod["labels"][std::string(tpu::kSlice)] = "serve-1";
-  pod["annotations"][std::string(tpu::kWaiting)] = "1 node pool would match, a: node a-0 is cordoned";
+  pod["annotations"][std::string(tpu::kWaiting)] = "1 node pool matches, a: node a-0 is cordoned";
   const plan::Plan plan = serve.step();
   EXPECT_THAT(writes_of(plan), IsEmpty());
   const Json conditions = serve.conditions();
@@ -255,7 +255,7 @@ TEST(LeaderWorkerSetPlan, ReportsWaitingReasonsOfSlices) {
   ASSERT_NE(placed, nullptr);
   EXPECT_EQ((*placed)["status"], "False");
   EXPECT_EQ((*placed)["reason"], "SlicesWaiting");
-  EXPECT_THAT((*placed)["message"], HasSubstr("1 node pool would match, a: node a-0 is cordoned"));
+  EXPECT_THAT((*placed)["message"], HasSubstr("1 node pool matches, a: node a-0 is cordoned"));
   EXPECT_TRUE(serve.plan().empty());
 
   pod["annotations"].erase(std::string(tpu::kWaiting));

@@ -57,7 +57,7 @@ TEST(Assign, PlacesTheOldestFirst) {
       {a_slice("x").created(9s), a_slice("y").created(3s), a_slice("z").created(6s)});
   EXPECT_THAT(out.placed, ElementsAre("y to pool-a", "z to pool-b"));
   EXPECT_THAT(out.waiting, ElementsAre(Pair("x",
-                                            "2 node pools would match, none is free: pool-a runs default/job (y); "
+                                            "2 node pools match, none is free: pool-a runs default/job (y); "
                                             "pool-b runs default/job (z)")));
 }
 
@@ -168,10 +168,9 @@ TEST(AssignGang, ReservesAFreeDomainUntilTheOtherIsFree) {
   const Outcome out =
       cluster.assigns({a_slice("x").gang("g", 2), a_slice("y").gang("g", 2), a_slice("lone").created(1h)});
   EXPECT_THAT(out.placed, IsEmpty());
-  EXPECT_EQ(
-      out.waiting.at("lone"),
-      "2 node pools would match, none is free: pool-a is reserved for default/job (x); pool-b runs default/job (old); "
-      "2 slices are ahead of it in the queue: default/job (x), default/job (y)");
+  EXPECT_EQ(out.waiting.at("lone"),
+            "2 node pools match, none is free: pool-a is reserved for default/job (x); pool-b runs default/job (old); "
+            "2 slices are ahead of it in the queue: default/job (x), default/job (y)");
 }
 
 TEST(AssignGang, ReservesNothingIfItDoesNotFitIntoAnEmptyCluster) {
@@ -187,12 +186,10 @@ TEST(AssignLarge, IsNotStarvedByYoungerSmallSlices) {
   const Cluster cluster{numbered_rows(1, 2), pods_of({a_slice("old").runs_in("pool-12")})};
   const Outcome out = cluster.assigns({a_row_slice("large", 4), a_slice("small").created(1s)});
   EXPECT_THAT(out.placed, IsEmpty());
-  EXPECT_EQ(out.waiting.at("large"),
-            "1 value of example.com/row would match, none is free: row-1 runs default/job (old)");
-  EXPECT_EQ(
-      out.waiting.at("small"),
-      "2 node pools would match, none is free: pool-11 is reserved for default/job (large); pool-12 runs default/job "
-      "(old)");
+  EXPECT_EQ(out.waiting.at("large"), "1 value of example.com/row matches, none is free: row-1 runs default/job (old)");
+  EXPECT_EQ(out.waiting.at("small"),
+            "2 node pools match, none is free: pool-11 is reserved for default/job (large); pool-12 runs default/job "
+            "(old)");
 }
 
 TEST(AssignLarge, WaitsForOlderSmallSlices) {
@@ -215,8 +212,7 @@ TEST(AssignLarge, ReservesTheDomainWithTheMostFreeNodes) {
 TEST(AssignLarge, ReservesNothingThatIsTooSmall) {
   const Outcome out = Cluster{numbered_rows(1, 2)}.assigns({a_row_slice("huge", 8), a_slice("small").created(1s)});
   EXPECT_THAT(out.placed, ElementsAre("small to pool-11"));
-  EXPECT_EQ(out.waiting.at("huge"),
-            "1 value of example.com/row would match, none is free: row-1 has 4 of 8 nodes Ready");
+  EXPECT_EQ(out.waiting.at("huge"), "1 value of example.com/row matches, none is free: row-1 has 4 of 8 nodes Ready");
 }
 
 TEST(AssignLarge, ReservesNoUnusableDomain) {
@@ -238,18 +234,18 @@ TEST(WaitingReasons, NameTheObstaclesOfTheFirstSixDomains) {
       "pool-d: node pool-d-1 advertises no TPU chips; pool-e has 3 nodes, the slice needs exactly 2; "
       "pool-f has 1 of 2 nodes Ready";
   EXPECT_EQ((Cluster{nodes, pods}.assigns({a_slice("x")}).waiting["x"]),
-            std::string("6 node pools would match, none is free: ") + kSix);
+            std::string("6 node pools match, none is free: ") + kSix);
   for (const char* more : {"pool-g", "pool-h"}) {
     for (NodePtr& node : a_pool(more).size(1).nodes()) nodes.push_back(node);
   }
   EXPECT_EQ((Cluster{nodes, pods}.assigns({a_slice("x")}).waiting["x"]),
-            std::string("8 node pools would match, none is free: ") + kSix + "; and 2 more");
+            std::string("8 node pools match, none is free: ") + kSix + "; and 2 more");
 }
 
 TEST(WaitingReasons, OmitDomainsThatDoNotMatch) {
   const Cluster cluster{nodes_of({a_pool("pool-a"), a_pool("pool-b").label("zone", "z1").without(0)})};
   EXPECT_EQ(cluster.assigns({a_slice("x").selects("zone", "z1")}).waiting["x"],
-            "1 node pool would match, none is free: pool-b has 1 of 2 nodes Ready");
+            "1 node pool matches, none is free: pool-b has 1 of 2 nodes Ready");
 }
 
 TEST(WaitingReasons, ListDomainsForTheFirstTwentyGangs) {
@@ -259,11 +255,10 @@ TEST(WaitingReasons, ListDomainsForTheFirstTwentyGangs) {
   }
   Outcome out = Cluster{lettered_pools(1), {a_pod_without_slice("notebook", "pool-a-0")}}.assigns(ready);
   constexpr const char* kLater = "at least 20 slices are ahead of it in the queue";
-  EXPECT_EQ(out.waiting["s-01"], "1 node pool would match, none is free: pool-a runs default/notebook");
-  EXPECT_EQ(
-      out.waiting["s-20"],
-      "1 node pool would match, none is free: pool-a runs default/notebook; 19 slices are ahead of it in the queue: "
-      "default/job (s-01), default/job (s-02), default/job (s-03), ...");
+  EXPECT_EQ(out.waiting["s-01"], "1 node pool matches, none is free: pool-a runs default/notebook");
+  EXPECT_EQ(out.waiting["s-20"],
+            "1 node pool matches, none is free: pool-a runs default/notebook; 19 slices are ahead of it in the queue: "
+            "default/job (s-01), default/job (s-02), default/job (s-03), ...");
   EXPECT_EQ(out.waiting["s-21"], kLater);
   EXPECT_EQ(out.waiting["s-22"], kLater);
 }
@@ -285,9 +280,9 @@ TEST(Assignment, ComparesALimitedNumberOfRequirementsOfANamespace) {
 TEST(WaitingReason, DoesNotNameWorkloadsOfOtherNamespaces) {
   const Cluster cluster{.nodes = lettered_pools(1), .pods = a_slice("secret").in("other").runs_in("pool-a").pods()};
   EXPECT_EQ(cluster.assigns({a_slice("train")}).waiting.at("train"),
-            "1 node pool would match, none is free: pool-a runs a workload of another namespace");
+            "1 node pool matches, none is free: pool-a runs a workload of another namespace");
   EXPECT_EQ(cluster.assigns({a_slice("train").in("other")}).waiting.at("train"),
-            "1 node pool would match, none is free: pool-a runs other/job (secret)");
+            "1 node pool matches, none is free: pool-a runs other/job (secret)");
 }
 
 }  // namespace

@@ -35,7 +35,7 @@ TEST(TerminatingSlice, KeepsItsDomainUntilTheLastPodHasStopped) {
   EXPECT_THAT(writes_of(plan_placement(scene, {})), ElementsAre("patch Pod other-0")) << "its waiting reason";
   const PlacementScene last = observed({pool}, {SliceBuilder(ending).without(0).without(1).terminating(2), other});
   EXPECT_EQ(plan_placement(last, {}).reason,
-            "slice other waits: 1 node pool would match, none is free: pool-a runs default/job (train)");
+            "slice other waits: 1 node pool matches, none is free: pool-a runs default/job (train)");
 }
 
 TEST(RecreatedSlice, WaitsForAHostThatWasRemovedFromTheAttemptBefore) {

@@ -146,15 +146,15 @@ TEST(PlacementPlan, RecordsOpenMembersWhileHostsAreMissing) {
 TEST(PlacementPlan, WritesTheWaitingReasonOnHostZero) {
   const Plan plan = plan_placement(observed({a_pool("pool-a").node(1, cordoned)}, {a_slice("train")}), {});
   const Json expected = Json::parse(R"({
-    "reason": "slice train waits: 1 node pool would match, none is free: pool-a: node pool-a-1 is cordoned",
+    "reason": "slice train waits: 1 node pool matches, none is free: pool-a: node pool-a-1 is cordoned",
     "stages": [[{
       "action": "patch", "resource": "pods", "object": "default/train-0", "uid": "uid-of-train-0",
       "body": {"metadata": {"annotations": {
-        "tpuslice.dev/waiting": "1 node pool would match, none is free: pool-a: node pool-a-1 is cordoned",
+        "tpuslice.dev/waiting": "1 node pool matches, none is free: pool-a: node pool-a-1 is cordoned",
         "tpuslice.dev/waiting-reason": "NodesNotUsable"}}}}]],
     "events": [
       {"type": "Normal", "reason": "SliceWaiting", "action": "PlaceSlice",
-       "message": "Slice train waits: 1 node pool would match, none is free: pool-a: node pool-a-1 is cordoned",
+       "message": "Slice train waits: 1 node pool matches, none is free: pool-a: node pool-a-1 is cordoned",
        "regarding": "Job default/job"}]})");
   EXPECT_EQ(plan::to_json(plan), expected) << plan::to_json(plan).dump(2);
 }
@@ -163,7 +163,7 @@ TEST(PlacementPlan, SendsOneEventForTheSlicesOfAWorkload) {
   PlacementScene seen = observed({a_pool("pool-a").node(1, cordoned)}, {a_slice("train"), a_slice("other")});
   const Plan plan = plan_placement(seen, {});
   ASSERT_EQ(plan.events.size(), 1U);
-  EXPECT_THAT(plan.events[0].message, StartsWith("2 slices wait, slice other among them: 1 node pool would match"));
+  EXPECT_THAT(plan.events[0].message, StartsWith("2 slices wait, slice other among them: 1 node pool matches"));
   seen = observed({a_pool("pool-a").node(1, cordoned)}, {a_slice("train")});
   apply_plan(plan_placement(seen, {}), seen.pods);
   const std::vector<PodPtr> waiting = seen.pods;
@@ -184,7 +184,7 @@ TEST(PlacementPlan, WritesAChangedReasonWithoutASecondEvent) {
   apply_plan(plan_placement(seen, {}), seen.pods);
   seen.nodes = a_pool("pool-a").without(1).nodes();
   const Plan plan = plan_placement(seen, {});
-  EXPECT_EQ(plan.reason, "slice train waits: 1 node pool would match, none is free: pool-a has 1 of 2 nodes Ready");
+  EXPECT_EQ(plan.reason, "slice train waits: 1 node pool matches, none is free: pool-a has 1 of 2 nodes Ready");
   EXPECT_THAT(stages_of(plan), ElementsAre(ElementsAre("patch Pod train-0")));
   EXPECT_THAT(plan.events, IsEmpty());
 }

@@ -120,7 +120,7 @@ TEST_F(SliceReconciling, DoesNotPlaceASliceOnANodeThatItCannotRead) {
   show(a_pool("pool-a").node(1, unreadable).nodes());
   show(a_slice("train").pods());
   EXPECT_EQ(place().reason,
-            "slice train waits: 1 node pool would match, none is free: pool-a: node pool-a-1 cannot be read");
+            "slice train waits: 1 node pool matches, none is free: pool-a: node pool-a-1 cannot be read");
 }
 
 TEST_F(SliceReconciling, DoesNotTakeADomainForASmallerOneThatHasANodeItCannotRead) {
@@ -151,14 +151,14 @@ TEST_F(SliceReconciling, SeesPodsThatUseNodesWithoutHavingSelectedAnAccelerator)
   show(a_pool("pool-a").nodes());
   show(a_slice("train").pods());
   show(std::vector<PodPtr>{a_pod_without_slice("notebook", "pool-a-0")});
-  EXPECT_EQ(place().reason, "slice train waits: 1 node pool would match, none is free: pool-a runs default/notebook");
+  EXPECT_EQ(place().reason, "slice train waits: 1 node pool matches, none is free: pool-a runs default/notebook");
 }
 
 TEST_F(SliceReconciling, SeesPodsThatUseNodesWithoutHavingBeenAdmitted) {
   show(a_pool("pool-a").nodes());
   show(a_slice("train").pods());
   show(a_slice("old").runs_in("pool-a").each(not_admitted).pods());
-  EXPECT_EQ(place().reason, "slice train waits: 1 node pool would match, none is free: pool-a runs default/old-0");
+  EXPECT_EQ(place().reason, "slice train waits: 1 node pool matches, none is free: pool-a runs default/old-0");
   for (const PodPtr& pod : a_slice("old").pods()) store_.erase(pod->key, 1000);
   EXPECT_EQ(place().reason, "slice train of 2 hosts is placed in node pool pool-a");
 }
@@ -166,7 +166,7 @@ TEST_F(SliceReconciling, SeesPodsThatUseNodesWithoutHavingBeenAdmitted) {
 TEST_F(SliceReconciling, SeesPlacedSlicesWithoutNodes) {
   show(a_pool("pool-a").nodes());
   show(pods_of({a_slice("train"), a_slice("old").placed_in("pool-a")}));
-  EXPECT_EQ(place().reason, "slice train waits: 1 node pool would match, none is free: pool-a runs default/job (old)");
+  EXPECT_EQ(place().reason, "slice train waits: 1 node pool matches, none is free: pool-a runs default/job (old)");
 }
 
 TEST_F(SliceReconciling, ReadsNothingIfNoPodIsGated) {

@@ -123,9 +123,8 @@ TEST_F(Rejected, TriesAnotherDomainAtOnce) {
 TEST_F(Rejected, DoesNotTryTheSameDomainForTenMinutes) {
   reject("pool-a", 2min);
   const plan::Plan waits = plan_at(3min, {a_pool("pool-a")});
-  EXPECT_THAT(waits.reason,
-              HasSubstr("slice train waits: 1 node pool would match, none is free: pool-a rejected it, and "
-                        "is not tried before 2026-01-01T00:12:00Z"));
+  EXPECT_THAT(waits.reason, HasSubstr("slice train waits: 1 node pool matches, none is free: pool-a rejected it, and "
+                                      "is not tried before 2026-01-01T00:12:00Z"));
   EXPECT_EQ(waits.requeue_after, 9min);
   EXPECT_THAT(plan_at(12min, {a_pool("pool-a")}).reason, HasSubstr("placed in node pool pool-a"));
 }

@@ -63,7 +63,7 @@ TEST_F(RestartingSlice, DoesNotHaveThePlaceOfAnotherWorkload) {
 
 TEST_F(RestartingSlice, KeepsItsDomainUntilItsPodsExist) {
   const plan::Plan plan = plan_at(1s, {a_pool("pool-a")}, {other()});
-  EXPECT_THAT(plan.reason, HasSubstr("slice other waits: 1 node pool would match, none is free: pool-a is reserved for "
+  EXPECT_THAT(plan.reason, HasSubstr("slice other waits: 1 node pool matches, none is free: pool-a is reserved for "
                                      "default/job (train)"));
   EXPECT_EQ(plan.requeue_after, 14s);
   EXPECT_THAT(plan_at(15s, {a_pool("pool-a")}, {other()}).reason, HasSubstr("slice other of 2 hosts is placed"));

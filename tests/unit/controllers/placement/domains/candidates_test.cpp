@@ -104,6 +104,27 @@ TEST(Candidates, AreTakenByThePreferredNodeAffinityBeforeTheirCapacity) {
   EXPECT_THAT(CandidatesOf(a_slice("x"), nodes).take_all(), ElementsAre("a", "b", "c"));
 }
 
+TEST(Candidates, AreTakenOfOneBlockForAGang) {
+  const auto in_block = [](const std::string& pool, const std::string& block) {
+    return a_pool(pool).label("cloud.google.com/gce-topology-block", block);
+  };
+  const std::vector<NodePtr> nodes =
+      nodes_of({in_block("a1", "a"), in_block("b1", "b"), in_block("b2", "b"), in_block("c1", "c"), in_block("c2", "c"),
+                in_block("c3", "c"), a_pool("d"), in_block("b0", "b").each(labelled("gke-spot", "true"))});
+  const auto first_of = [&](std::size_t needed, std::size_t listed, const ExcludedDomains& excluded = {}) {
+    CandidatesOf of(a_slice("x"), nodes);
+    of.candidates.prefer_block(needed, excluded);
+    std::vector<std::string> all = of.take_all();
+    all.resize(listed);
+    return all;
+  };
+  EXPECT_THAT(first_of(1, 1), ElementsAre("a1"));
+  EXPECT_THAT(first_of(2, 2), ElementsAre("b1", "b2")) << "the smallest block that is large enough";
+  EXPECT_THAT(first_of(3, 3), ElementsAre("c1", "c2", "c3")) << "b0 is no equal of b1 and b2";
+  EXPECT_THAT(first_of(4, 8), ElementsAre("c1", "c2", "c3", "a1", "b1", "b2", "d", "b0")) << "none is large enough";
+  EXPECT_THAT(first_of(2, 2, {{"b1", "rejected"}}), ElementsAre("c1", "c2"));
+}
+
 TEST(Candidates, OfPartitionsLeaveLargePartitionsFree) {
   constexpr const char* kSmall = "cloud.google.com/gke-tpu-slice-4x4-id";
   constexpr const char* kLarge = "cloud.google.com/gke-tpu-slice-8x8-id";
@@ -205,7 +226,7 @@ TEST(OccupiedCandidates, AreTakenByTheirNumberOfFreeNodes) {
 TEST(CandidatesReason, SaysHowManyAreFreeIfSeveralAreNeeded) {
   CandidatesOf of(a_slice("x"), lettered_pools(2), a_slice("old").in("team").runs_in("pool-b").pods());
   EXPECT_EQ(of.candidates.explain(2, "default"),
-            "2 node pools would match, 1 free at once, 2 needed: pool-a is free; pool-b runs a workload of another "
+            "2 node pools match, 1 free at once, 2 needed: pool-a is free; pool-b runs a workload of another "
             "namespace");
   EXPECT_THAT(of.candidates.explain(2, ""), HasSubstr("pool-b runs team/job (old)"));
 }

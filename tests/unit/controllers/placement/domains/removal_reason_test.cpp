@@ -54,7 +54,7 @@ TEST(NodesToBeRemoved, MakeTheirDomainUnusableEvenForPodsThatTolerateAll) {
       decide({.nodes = a_pool("pool-a").node(1, tainted("cloud.google.com/impending-node-termination")).nodes(),
               .ready = slices_of({a_slice("x").each(tolerates_all)})});
   EXPECT_THAT(out.waiting, ElementsAre(Pair("x",
-                                            "1 node pool would match, none is free: pool-a: node pool-a-1 has taint "
+                                            "1 node pool matches, none is free: pool-a: node pool-a-1 has taint "
                                             "cloud.google.com/impending-node-termination")));
   EXPECT_THAT(out.lacking, ElementsAre("x")) << "new nodes would help";
 }
