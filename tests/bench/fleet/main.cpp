@@ -69,6 +69,12 @@ void add_options(CLI::App& app, CommandLine& line) {
       ->check(CLI::Range(0.0, 100.0));
   app.add_option("--preemptions", line.setup.policy.preemptions_per_hour,
                  "Preemptions an hour that ours and best-fit may make. Default: 0");
+  app.add_option("--reservation-minutes", line.setup.policy.reservation_minutes,
+                 "Time for which ours reserves free domains; 0: it does not. Default: 30")
+      ->check(CLI::Range(0, 100'000));
+  app.add_option("--reservation-percent", line.setup.policy.reservation_percent,
+                 "Percentage of the nodes that ours reserves for others than the first in the queue. Default: 50")
+      ->check(CLI::Range(0, 100));
   app.add_option("--policy", line.policies, "Policies, separated by commas. Default: all")
       ->delimiter(',')
       ->check(CLI::IsMember(all_policies()));

@@ -22,6 +22,9 @@ enum class HostEnd : std::uint8_t {
 struct PolicyOptions {
   std::uint64_t seed = 1;
   std::size_t preemptions_per_hour = 0;
+  // ReservationLimits of the operator.
+  std::int64_t reservation_minutes = 30;
+  std::int64_t reservation_percent = 50;
 };
 
 /// `run` outlives it. The functions are called by the simulation, plan() after all events of a time.

@@ -22,6 +22,7 @@ placement::PlacementOptions placement_options(const PolicyOptions& options) {
   placement::PlacementOptions out;
   out.scale_up.namespace_name = "tpu-slice-system";
   out.max_preemptions_per_hour = options.preemptions_per_hour;
+  out.reservation = {std::chrono::minutes(options.reservation_minutes), options.reservation_percent};
   return out;
 }
 
