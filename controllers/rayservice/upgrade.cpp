@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "api/types/conditions.h"
+#include "controllers/plan/waiting_code.h"
 #include "controllers/plan/waiting_conditions.h"
 #include "controllers/ray/child_cluster.h"
 #include "controllers/rayservice/rules/rayservice_labels.h"

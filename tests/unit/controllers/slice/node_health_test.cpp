@@ -33,7 +33,7 @@ class Health : public ::testing::Test {
   [[nodiscard]] std::optional<Timestamp> counts_from(const std::string& zone = {}) const {
     NodeView node;
     node.key.name = "unknown";
-    if (!zone.empty()) node.labels[tpu::kZoneLabel] = zone;
+    if (!zone.empty()) node.labels[std::string(tpu::kZoneLabel)] = zone;
     return health_->not_ready(node).counts_from;
   }
 

@@ -6,6 +6,7 @@
 
 #include "controllers/slice/slice_plan.h"
 #include "controllers/slice/slice_state.h"
+#include "tests/support/plan_matchers.h"
 #include "tests/support/slice/slices.h"
 #include "tpu/labels.h"
 
