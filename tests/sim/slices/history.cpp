@@ -90,7 +90,7 @@ class History {
       return std::next(world_.pods().begin(), random_.uniform<std::ptrdiff_t>(0, std::ssize(world_.pods()) - 1))
           ->second;
     };
-    switch (random_.uniform(0, 22)) {
+    switch (random_.uniform(0, 24)) {
       case 0:
         if (const PodPtr pod = some_pod()) world_.fail_pod(pod);
         break;
@@ -155,11 +155,22 @@ class History {
           world_.set_refused(desired, !desired.refused);
         }
         break;
+      case 18:
+      case 19:
+        set_all_ready(random_.uniform(0, 1) == 0);
+        break;
       case 15:
         if (autoscaled_) world_.remove_unused_pool(pool_of(some_node()));
         break;
       default:
         add_slices();
+    }
+  }
+
+  /// The control plane loses all nodes, or sees all of them again.
+  void set_all_ready(bool ready) {
+    for (const auto& [pool, nodes] : world_.pools()) {
+      for (const std::string& node : nodes) world_.set_ready(node, ready);
     }
   }
 

@@ -1,5 +1,6 @@
 #include "tests/sim/slices/leader.h"
 
+#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
@@ -16,6 +17,7 @@ Leader::Leader(World& world, const RememberedChanges& remembered, std::string na
       world_(world),
       remembered_(remembered),
       seen_(world.changes().size()),
+      health_(options_.of_slices, world.now()),
       cache_(kAccelerator, options_.of_placement) {
   // Pods that admission has not marked are never seen.
   for (const auto& [key, pod] : world.pods()) {
@@ -23,7 +25,10 @@ Leader::Leader(World& world, const RememberedChanges& remembered, std::string na
   }
   nodes_ = world.nodes();
   preemption_records_ = world.preemption_records();
-  for (const auto& [node_name, node] : nodes_) changed_nodes_.insert(node_name);
+  for (const auto& [node_name, node] : nodes_) {
+    changed_nodes_.insert(node_name);
+    health_.record(nullptr, node, world.now());
+  }
   for (const auto& [key, pod] : pods_) add_to_changed(*pod);
   queue_all();
 }
@@ -43,6 +48,9 @@ void Leader::observe(std::size_t max_changes) {
     }
     if (change.node) {
       changed_nodes_.insert(change.key.name);
+      const auto before = nodes_.find(change.key.name);
+      const NodePtr known = before == nodes_.end() ? nullptr : before->second;
+      if (known != nullptr || change.node_after != nullptr) health_.record(known, change.node_after, world_.now());
       if (change.node_after == nullptr) {
         nodes_.erase(change.key.name);
       } else {
@@ -125,18 +133,32 @@ plan::Plan Leader::plan_placement(const World& world) {
 }
 
 plan::Plan Leader::plan(const World& world, const std::string& key) {
-  if (key == kAccelerator) return plan_placement(world);
+  return key == kAccelerator ? plan_placement(world) : plan_slice(world, key);
+}
+
+bool Leader::is_disrupted() const {
+  const auto not_ready = std::ranges::count_if(nodes_, [](const auto& entry) { return !entry.second->ready; });
+  const slice::Options& options = options_.of_slices;
+  return not_ready > options.disrupted_nodes && not_ready * 100 >= std::ssize(nodes_) * options.disrupted_percent;
+}
+
+plan::Plan Leader::plan_slice(const World& world, const std::string& name) const {
   slice::SliceObserved seen;
-  seen.key = {"default", key};
-  for (const auto& [name, pod] : pods_) {
-    if (pod->label(tpu::kSlice) != key) continue;
+  seen.key = {"default", name};
+  for (const auto& [key, pod] : pods_) {
+    if (pod->label(tpu::kSlice) != name) continue;
     seen.pods.push_back(pod);
-    if (const auto node = nodes_.find(pod->node_name); node != nodes_.end())
-      seen.nodes.emplace(node->first, node->second);
+    const auto node = nodes_.find(pod->node_name);
+    if (node == nodes_.end()) continue;
+    seen.nodes.emplace(node->first, node->second);
+    if (!node->second->ready) seen.not_ready.emplace(node->first, health_.not_ready(*node->second));
   }
   seen.now = world.now();
   seen.failed_writes = std::make_shared<const plan::FailedWrites>(failed_writes_);
-  return slice::plan_slice(seen, options_.of_slices);
+  plan::Plan plan = slice::plan_slice(seen, options_.of_slices);
+  const bool for_lost_node = plan.reason.find(" is torn down: node ") != std::string::npos;
+  TPUSLICE_CHECK_MSG(!for_lost_node || !is_disrupted(), plan.reason);
+  return plan;
 }
 
 void Leader::plan_next(World& world) {

@@ -12,6 +12,7 @@
 #include "controllers/placement/accelerator_cache.h"
 #include "controllers/placement/placement_plan.h"
 #include "controllers/plan/failed_writes.h"
+#include "controllers/slice/node_health.h"
 #include "controllers/slice/slice_plan.h"
 #include "tests/sim/slices/remembered.h"
 #include "tests/sim/slices/world.h"
@@ -42,6 +43,9 @@ class Leader {
 
  private:
   void plan_next(World& world);
+  [[nodiscard]] plan::Plan plan_slice(const World& world, const std::string& name) const;
+  /// So many nodes are not Ready that no slice is torn down for one.
+  [[nodiscard]] bool is_disrupted() const;
   [[nodiscard]] plan::Plan plan(const World& world, const std::string& key);
   [[nodiscard]] plan::Plan plan_placement(const World& world);
   void queue_all();
@@ -55,6 +59,7 @@ class Leader {
   std::size_t seen_ = 0;  ///< Of world.changes().
   std::map<ObjectKey, PodPtr> pods_;
   std::map<std::string, NodePtr> nodes_;
+  slice::NodeHealth health_;
   placement::AcceleratorCache cache_;
   // Since the last plan of the accelerator.
   std::set<std::string> changed_nodes_;
