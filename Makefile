@@ -33,11 +33,13 @@ conformance: deps controlplane ## Replay the exchanges of tests/conformance on a
 
 # Labels of the tests of `make test`.
 FIRST := unit|golden|laws|sim|kinds
+# A part of the random worlds and histories; `make test-all` runs all.
+PART := $(if $(TPUSLICE_ALL),,TPUSLICE_WORLDS=100 TPUSLICE_SIM_SEEDS=10)
 # Images of the tests on real kubelets.
 NODE_IMAGES := pause busybox python
 test: deps ## Build and run unit, golden, law and simulation tests, and a scenario of each kind on a real control plane
 	@$(MAKE) --no-print-directory -j 2 first-tests first-assets
-	@tests/support/run_tests.sh $(BUILD) -L '$(FIRST)'
+	@$(PART) tests/support/run_tests.sh $(BUILD) -L '$(FIRST)'
 
 test-all: deps ## The same, then all other tests, also those on real kubelets
 	@tests/support/test_all.sh
