@@ -28,7 +28,7 @@ class Quantity {
   Quantity() = default;
   explicit Quantity(std::int64_t value, QuantityFormat format = QuantityFormat::kDecimalSI);
 
-  /// Of thousandths.
+  /// The quantity of so many thousandths.
   static Quantity of_milli(std::int64_t value);
 
   /// Errors: InvalidArgument, with Kubernetes' wording of what a quantity is.

@@ -70,7 +70,7 @@ struct ResourceAmount {
   SharedString name;
   std::int64_t amount = 0;  ///< Positive.
 
-  /// As in a manifest: "500m" of cpu, "900Gi" of memory.
+  /// The amount as manifests have it: "500m" of cpu, "900Gi" of memory.
   [[nodiscard]] std::string quantity() const;
 
   friend bool operator==(const ResourceAmount&, const ResourceAmount&) = default;
@@ -91,7 +91,7 @@ struct PodScheduling {
   StringMap node_selector;
 
   // Only while the pod has no node.
-  ResourceAmounts requests;  ///< Of kComputeResources, as kube-scheduler counts them.
+  ResourceAmounts requests;  ///< Those of kComputeResources, as kube-scheduler counts them.
   std::vector<TolerationView> tolerations;
   SharedString node_affinity;       ///< JSON of the required node selector; empty without one.
   SharedString preferred_affinity;  ///< JSON of the list of preferred terms; empty without any.
@@ -186,7 +186,7 @@ struct NodeView {
   bool ready = false;
   std::optional<Timestamp> ready_changed;  ///< When it last became Ready, or ceased to be.
   SharedValue<ResourceAmounts>
-      allocatable;  ///< Of kComputeResources, and extended ones that decode() was asked to keep.
+      allocatable;  ///< Those of kComputeResources, and extended ones that decode() was asked to keep.
   std::vector<NodeTaint> taints;
   std::optional<ControllerRef> controller;
   bool minimal = false;  ///< See above.

@@ -242,7 +242,6 @@ class Assigner {
       const Slice* const slice = gang.slices[i];
       const bool lacks = claim.domains.empty() && !served.contains(slice);
       if (detailed) reasons[i].text += text;
-      if (lacks && request_.asks_for_nodes(slice->key)) reasons[i].code = WaitingCode::kNodesRequested;
       out_.waiting.push_back({slice, std::move(reasons[i]), lacks ? by_slice_.at(slice)->lacked() : nullptr});
     }
   }

@@ -188,6 +188,10 @@ void decide(const PlacementObserved& seen, AcceleratorCache& cache, PlacementReq
   for (const auto& changes_at : {assignment.changes_at, out.scouts.changes_at, out.provisioning.changes_at}) {
     if (changes_at) set_earlier(out.changes_at, *changes_at);
   }
+  for (WaitingSlice& each : assignment.waiting) {
+    const bool asked = out.scouts.asked.contains(each.slice) || out.provisioning.asked.contains(each.slice);
+    if (asked) each.reason.code = WaitingCode::kNodesRequested;
+  }
   out.placements = std::move(assignment.placements);
   out.preemptions = std::move(assignment.preemptions);
   out.pod_victims = std::move(assignment.pod_victims);

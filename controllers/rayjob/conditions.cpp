@@ -93,7 +93,7 @@ Json next_conditions(const RayJobState& state, const Decisions& decisions, plan:
   if (!state.status.finished()) all.set_accepted(changes);
   const Problem none = inactive(next);
   all.set_own(kClusterReady, none ? none : cluster_problem(state, decisions), "the RayCluster is ready");
-  // Of a finished RayJob it stays as it was.
+  // The condition of a finished RayJob stays as it was.
   const std::optional<Problem> slices = next.finished() ? std::nullopt : slices_problem(decisions);
   if (slices) all.set_slices_placed(none ? none : *slices, changes);
   all.set_own(plan::kChildrenReady, none ? none : children_problem(decisions),

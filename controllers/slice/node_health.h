@@ -29,7 +29,7 @@ class NodeHealth {
   /// no disruption.
   void record(const NodePtr& before, const NodePtr& after, Timestamp now) TPUSLICE_EXCLUDES(mutex_);
 
-  /// Of a node that is not Ready. In a disruption of its zone, or of all zones together, more than
+  /// For a node that is not Ready. In a disruption of its zone, or of all zones together, more than
   /// Options::disrupted_nodes TPU nodes, and at least Options::disrupted_percent of all, are not Ready, and so is that
   /// share of the nodes without TPUs, if there are any: if those are Ready, the TPU nodes are lost indeed.
   [[nodiscard]] NotReady not_ready(const NodeView& node) const TPUSLICE_EXCLUDES(mutex_);

@@ -1,5 +1,5 @@
 // TeardownRate: how fast slices are torn down for lost nodes, so that a fault of a whole zone that does not look like a
-// disruption (node_health.h) ends a few slices only before somebody sees it.
+// disruption (node_health.h) ends only a few slices before an administrator sees it.
 #pragma once
 
 #include <map>

@@ -51,7 +51,7 @@ class Candidates {
   /// Removes and returns a free domain that is not excluded: `preferred` if it is one, else the best; empty if there is
   /// none.
   std::string take_free(const ExcludedDomains& excluded = {}, std::string_view preferred = {});
-  /// Of free domains that are equally good, those of one block of the network are taken first from now on: of the
+  /// From now on, domains of one block of the network are taken first among free domains that are equally good: of the
   /// block with the fewest among those that have `needed`, else of the one that has most.
   void prefer_block(std::size_t needed, const ExcludedDomains& excluded);
   /// Why a slice in a domain that was taken may soon be lost: "has label ...=DEGRADED"; empty without a concern.

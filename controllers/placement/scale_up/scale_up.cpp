@@ -75,6 +75,7 @@ class ScaleUpPlanner {
     bounds_.count(waiting, each.state);
     if (each.state == ScaleUpState::kUnsuccessful) unsuccessful_.push_back(&each);
     if (each.unsuccessful_at) set_earlier(next_unsuccessful_, *each.unsuccessful_at);
+    plan_.asked.insert(waiting.slice);
     if (!each.note.empty()) plan_.notes[waiting.slice] = each.note;
   }
 
@@ -121,6 +122,7 @@ class ScaleUpPlanner {
     action->failure_reason = "FailedScaleUp";
     plan_.creates.push_back(*std::move(action));
     plan_.notes[waiting.slice] = means_.note_of_new(*waiting.slice);
+    plan_.asked.insert(waiting.slice);
   }
 
   const std::vector<WaitingSlice>& waiting_;

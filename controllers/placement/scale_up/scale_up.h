@@ -5,6 +5,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -57,6 +58,7 @@ struct ScaleUpPlan {
   std::vector<plan::Action> deletes;
   /// By slice, what its waiting reason says about new nodes.
   std::map<const Slice*, std::string> notes;
+  std::set<const Slice*> asked;  ///< Slices for which nodes have been asked for, and may come.
   std::optional<Timestamp> changes_at;
 };
 

@@ -176,7 +176,7 @@ TEST(PlacementPlan, IsEmptyOnceTheReasonIsWritten) {
   const Plan again =
       plan_after_apply(observed({a_pool("pool-a").node(1, cordoned)}, {a_slice("train"), a_slice("other")}));
   EXPECT_TRUE(again.empty()) << plan::to_json(again).dump(2);
-  EXPECT_EQ(level_of(again, "no free nodes"), 2) << "it is measured all the same";
+  EXPECT_EQ(level_of(again, "NodesNotUsable"), 2) << "it is measured all the same";
 }
 
 TEST(PlacementPlan, WritesAChangedReasonWithoutASecondEvent) {
@@ -269,7 +269,7 @@ TEST(PlacementPlan, WritesNoReasonForANewIncompleteSlice) {
   const Plan plan = plan_placement(observed({a_pool("pool-a")}, {a_slice("train").without(1)}, 4s), {});
   EXPECT_TRUE(plan.empty());
   EXPECT_EQ(plan.requeue_after, Duration(1s));
-  EXPECT_EQ(level_of(plan, "incomplete"), 0);
+  EXPECT_EQ(level_of(plan, "HostsMissing"), 0);
 }
 
 TEST(PlacementPlan, WritesTheReasonOfAnIncompleteSliceAfterTheDelay) {
@@ -277,7 +277,7 @@ TEST(PlacementPlan, WritesTheReasonOfAnIncompleteSliceAfterTheDelay) {
   EXPECT_EQ(plan.reason, "slice train waits: 1 of 2 pods exist; host 0 is missing");
   EXPECT_THAT(stages_of(plan), ElementsAre(ElementsAre("patch Pod train-1"))) << "on the first host there is";
   EXPECT_EQ(plan.requeue_after, std::nullopt);
-  EXPECT_EQ(level_of(plan, "incomplete"), 1);
+  EXPECT_EQ(level_of(plan, "HostsMissing"), 1);
 }
 
 TEST(PlacementPlan, WritesNoReasonForANewCompleteSlice) {
@@ -285,7 +285,7 @@ TEST(PlacementPlan, WritesNoReasonForANewCompleteSlice) {
   const Plan plan = plan_placement(seen, {});
   EXPECT_TRUE(plan.empty());
   EXPECT_EQ(plan.requeue_after, Duration(1s));
-  EXPECT_EQ(level_of(plan, "no free nodes"), 1) << "it is counted";
+  EXPECT_EQ(level_of(plan, "NoMatchingNodes"), 1) << "it is counted";
 }
 
 TEST(PlacementPlan, UsesTheWaitingReasonDelayOfTheOptions) {

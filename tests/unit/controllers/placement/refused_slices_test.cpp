@@ -120,8 +120,8 @@ TEST(RefusedSlice, LeavesItsDomainToTheNextOneAndSaysWhy) {
       "denied request: no updates; correct the pods, or the rule that refuses this, it is tried again within 5 "
       "minutes");
   EXPECT_THAT(api.reason_on("old-0"), StartsWith("its pods cannot be changed: policy x denied request: no updates; "));
-  EXPECT_EQ(api.waiting("cannot be changed"), 1);
-  EXPECT_EQ(api.waiting("no free nodes"), 0);
+  EXPECT_EQ(api.waiting("UpdateRefused"), 1);
+  EXPECT_EQ(api.waiting("NodesInUse"), 0);
   EXPECT_THAT(api.place(10s), IsEmpty());
 }
 
@@ -217,7 +217,7 @@ TEST(RefusedSlice, HoldsBackThoseThatStartTogetherWithIt) {
   EXPECT_THAT(api.reason_on("g-1-0"), StartsWith("its pods cannot be changed: "));
   EXPECT_THAT(api.reason_on("g-2-0"),
               StartsWith("slice g-1, which starts together with it, cannot start: its pods cannot be changed: "));
-  EXPECT_EQ(api.waiting("cannot be changed"), 2);
+  EXPECT_EQ(api.waiting("UpdateRefused"), 2);
 }
 
 TEST(RefusedSlice, AsksForNoNodes) {

@@ -130,7 +130,7 @@ TEST(WaitingConditions, NameNodesThatAreNotReady) {
   const Json conditions = conditions_for({std::make_shared<const PodView>(pod)}, kStarted);
   EXPECT_EQ(state_of(conditions, kSlicesPlaced), "True SlicesPlaced");
   EXPECT_EQ(message_of(conditions, kSlicesPlaced),
-            "all pods exist, and no slice waits for nodes; job-0: node n of pod p has not been Ready since 10:00");
+            "all pods exist, and no slice waits for nodes; job-0-u1: node n of pod p has not been Ready since 10:00");
   EXPECT_EQ(state_of(conditions, kContainersStarted), "True ContainersStarted");
 }
 

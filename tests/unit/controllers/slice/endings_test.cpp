@@ -28,7 +28,7 @@ SliceObserved view_of(const SliceBuilder& slice, Duration now) { return {slice.k
 
 plan::Plan planned(const SliceBuilder& slice, Duration now) { return plan_slice(view_of(slice, now), {}); }
 
-/// "train-0 waiting=..." of each annotation that the plan writes; "delete Pod train-0".
+/// "train-0 waiting=..." of each annotation that the plan writes but tpu::kWaitingReason; "delete Pod train-0".
 std::vector<std::string> ending_writes_of(const plan::Plan& plan) {
   std::vector<std::string> out;
   for (const plan::Stage& stage : plan.stages) {
@@ -41,6 +41,7 @@ std::vector<std::string> ending_writes_of(const plan::Plan& plan) {
         continue;
       }
       for (const auto& [name, value] : body.at("metadata").at("annotations").items()) {
+        if (name == tpu::kWaitingReason) continue;
         out.push_back(fmt::format("{} {}={}", action.key.name, name.substr(name.find('/') + 1),
                                   value.is_null() ? "" : value.get<std::string>()));
       }
