@@ -194,7 +194,7 @@ const std::vector<Setting>& settings() {  // NOLINT(readability-function-size): 
        number(&O::reservation_timeout_seconds, 0, 7 * 86'400)},
       {"--reservation-percent",
        "Share of an accelerator's nodes that may be reserved while they are idle; those of the first in the queue do "
-       "not count. Default: 50",
+       "not count. Default: 0, only the first reserves",
        number(&O::reservation_percent, 0, 100)},
       {"--max-preemptions-per-hour",
        "Slices of lower priority that may be preempted within an hour, for each accelerator, so that slices of higher "

@@ -73,7 +73,7 @@ void add_options(CLI::App& app, CommandLine& line) {
                  "Time for which ours reserves free domains; 0: it does not. Default: 30")
       ->check(CLI::Range(0, 100'000));
   app.add_option("--reservation-percent", line.setup.policy.reservation_percent,
-                 "Percentage of the nodes that ours reserves for others than the first in the queue. Default: 50")
+                 "Percentage of the nodes that ours reserves for others than the first in the queue. Default: 0")
       ->check(CLI::Range(0, 100));
   app.add_option("--policy", line.policies, "Policies, separated by commas. Default: all")
       ->delimiter(',')

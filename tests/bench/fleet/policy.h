@@ -24,7 +24,7 @@ struct PolicyOptions {
   std::size_t preemptions_per_hour = 0;
   // ReservationLimits of the operator.
   std::int64_t reservation_minutes = 30;
-  std::int64_t reservation_percent = 50;
+  std::int64_t reservation_percent = 0;
 };
 
 /// `run` outlives it. The functions are called by the simulation, plan() after all events of a time.
