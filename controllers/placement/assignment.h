@@ -53,7 +53,7 @@ struct ReservationLimits {
   /// time, and so on.
   Duration timeout = std::chrono::minutes(30);
   /// Percentage of all nodes of the accelerator, for all gangs but the first in the queue. With 50 a fleet of
-  /// `make bench-fleet` has done 5 % less work, as nodes that wait for a gang are idle.
+  /// `make bench-fleet` does 2 to 5 % less work, as nodes that wait for a gang are idle.
   std::int64_t percent = 0;
 };
 
