@@ -11,6 +11,14 @@ std::string print_size(const Json& size) { return size.is_number() ? size.dump()
 }  // namespace
 
 void check_lws_update(const Json& set, const Json& old, FieldErrors& errors) {
+  const auto claims_of = [](const Json& json) {
+    return array_at(json, {"spec", "leaderWorkerTemplate", "volumeClaimTemplates"});
+  };
+  if (claims_of(set) != claims_of(old)) {
+    errors.push_back(forbidden("spec.leaderWorkerTemplate.volumeClaimTemplates",
+                               "field is immutable, as that of a StatefulSet: create another LeaderWorkerSet",
+                               kKubernetesRule));
+  }
   const std::string path(kLwsSubgroupPath);
   const auto policy_of = [](const Json& json) {
     return find_set(json, {"spec", "leaderWorkerTemplate", "subGroupPolicy"});

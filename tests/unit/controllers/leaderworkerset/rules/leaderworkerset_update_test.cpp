@@ -19,6 +19,23 @@ using testing::without;
 
 const std::string kLwsTemplates = "/spec/leaderWorkerTemplate";
 
+TEST(UpdateLeaderWorkerSet, CannotChangeClaims) {
+  const auto with_claim = [](const char* size) {
+    Json claim = {{"metadata", {{"name", "cache"}}},
+                  {"spec", {{"accessModes", {"ReadWriteOnce"}}, {"resources", {{"requests", {{"storage", size}}}}}}}};
+    return with(plain_set(), kLwsTemplates + "/volumeClaimTemplates", Json::array({std::move(claim)}));
+  };
+  const Json none = plain_set();
+  const Json small = with_claim("1Gi");
+  EXPECT_THAT(set_errors(small, &small), IsEmpty());
+  for (const Json& changed : {none, with_claim("2Gi")}) {
+    EXPECT_THAT(
+        set_errors(changed, &small),
+        ElementsAre(HasSubstr("spec.leaderWorkerTemplate.volumeClaimTemplates: Forbidden: field is immutable")));
+  }
+  EXPECT_THAT(set_errors(small, &none), ElementsAre(HasSubstr("Forbidden: field is immutable")));
+}
+
 Json set_with_subgroups(int size) {
   return with(with(plain_set(), kLwsTemplates + "/size", 4), kLwsTemplates + "/subGroupPolicy/subGroupSize", size);
 }

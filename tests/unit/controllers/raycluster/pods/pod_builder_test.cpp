@@ -123,6 +123,23 @@ TEST(HeadPod, KeepsTheUsersProbes) {
   EXPECT_TRUE(built.contains("readinessProbe"));
 }
 
+TEST(Pods, KeepTheirCommandIfTheClusterHasTheAnnotation) {
+  for (const char* value : {"true", "True", "tRuE"}) {
+    Json cluster = tutorial_cluster();
+    cluster["metadata"]["annotations"]["ray.io/overwrite-container-cmd"] = value;
+    for (Json* group : {&cluster["spec"]["headGroupSpec"], &cluster["spec"]["workerGroupSpecs"][0]}) {
+      (*group)["template"]["spec"]["containers"][0]["command"] = {"sleep"};
+    }
+    for (const Json& pod : {head_of(cluster), worker_of(cluster, {0, 2})}) {
+      EXPECT_EQ(pod["metadata"]["annotations"]["ray.io/overwrite-container-cmd"], "true");
+      EXPECT_EQ(pod["spec"]["containers"][0]["command"], Json({"sleep"}));
+      EXPECT_THAT(env(pod["spec"]["containers"][0], "KUBERAY_GEN_RAY_START_CMD"), HasSubstr("ray start"));
+    }
+    cluster["metadata"]["annotations"]["ray.io/overwrite-container-cmd"] = "yes";
+    EXPECT_NE(head_of(cluster)["spec"]["containers"][0]["command"], Json({"sleep"}));
+  }
+}
+
 TEST(WorkerPod, CarriesItsPlaceInTheSlice) {
   const Json labels = worker_of(tutorial_cluster(), {0, 2})["metadata"]["labels"];
   EXPECT_EQ(labels["ray.io/worker-group-replica-index"], "0");
