@@ -211,10 +211,9 @@ const std::vector<Setting>& settings() {  // NOLINT(readability-function-size): 
        "Default: 300, as Kubernetes evicts the pods of such a node",
        number(&O::node_timeout_seconds, 1, 86'400)},
       {"--disruption-nodes",
-       "While more TPU nodes of a zone than this number, and at least --disruption-percent of all there, are not "
-       "Ready, "
-       "as are as many of its other nodes, none of them counts as lost, nor for --node-not-ready-timeout afterwards: "
-       "the control plane is at fault. Default: 2",
+       "While more TPU nodes of a zone than this number are not Ready, and at least --disruption-percent of all its "
+       "nodes, with TPUs and without, none of them counts as lost, nor for --node-not-ready-timeout afterwards: the "
+       "control plane is at fault. Default: 2",
        number(&O::disrupted_nodes, 0, 1'000'000)},
       {"--disruption-percent", "See --disruption-nodes; 100 is only all nodes. Default: 55",
        number(&O::disrupted_percent, 1, 100)},
