@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 #include <ranges>
 #include <utility>
 
@@ -41,9 +42,13 @@ std::string Candidates::take_free(const ExcludedDomains& excluded, std::string_v
 
 void Candidates::prefer_block(std::size_t needed, const ExcludedDomains& excluded) {
   check_domains();
+  std::map<std::string_view, std::string_view> blocks;  // By domain.
+  for (const auto& [name, domain] : equals_) {
+    blocks.emplace(*name, value_of(domain->nodes.front()->node->labels, tpu::kBlockLabel));
+  }
   const auto block_of = [&](const std::string& domain) {
-    const auto found = blocks_.find(domain);
-    return found == blocks_.end() ? std::string_view() : std::string_view(found->second);
+    const auto found = blocks.find(domain);
+    return found == blocks.end() ? std::string_view() : found->second;
   };
   std::map<std::string_view, std::size_t> sizes;
   for (const std::string& domain : free_) {
@@ -150,7 +155,7 @@ void Candidates::check_domains() {
   if (std::exchange(checked_, true)) return;
   const Domains::ByValue& domains = inventory_.domains(requirements_->topology_key);
   comparison_->forget_old_results(domains.size());
-  std::vector<std::pair<Rank, const std::string*>> free;
+  std::vector<std::pair<Rank, std::pair<const std::string*, const Domain*>>> free;
   std::vector<std::pair<const std::string*, const Domain*>> occupied;
   for (const auto& [name, domain] : domains) {
     const Fit& fit = comparison_->with(name, domain);
@@ -158,18 +163,17 @@ void Candidates::check_domains() {
     compared_.push_back({&name, &domain, &fit});
     if (fit.obstacle != Obstacle::kNone) continue;
     if (domain.used == 0) {
-      free.emplace_back(rank(name, domain, fit), &name);
+      free.emplace_back(rank(name, domain, fit), std::pair(&name, &domain));
     } else {
       occupied.emplace_back(&name, &domain);
     }
   }
   usable_ = free.size() + occupied.size();
   std::ranges::stable_sort(free, {}, [](const auto& entry) { return entry.first; });
-  for (const auto& [rank, name] : std::views::reverse(free)) free_.push_back(*name);
-  for (const auto& [rank, name] : free) {
+  for (const auto& [rank, entry] : std::views::reverse(free)) free_.push_back(*entry.first);
+  for (const auto& [rank, entry] : free) {
     if (rank != free.front().first) break;
-    const std::string& block = value_of(domains.at(*name).nodes.front()->node->labels, tpu::kBlockLabel);
-    if (!block.empty()) blocks_.emplace(*name, block);
+    equals_.push_back(entry);
   }
   // The domain with the fewest nodes in use is likely to become free first.
   std::ranges::stable_sort(occupied, {},

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <array>
-#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -99,8 +98,8 @@ class Candidates {
   bool checked_ = false;
   std::vector<Compared> compared_;
   std::vector<std::string> free_;  ///< The best is last.
-  /// The block of each domain that was free and equal to the best when the domains were compared, if it has one.
-  std::map<std::string, std::string, std::less<>> blocks_;
+  /// Those that were free and as good as the best when the domains were compared.
+  std::vector<std::pair<const std::string*, const Domain*>> equals_;
   std::vector<std::string> skipped_;   ///< Names among the free ones; the best is first.
   std::vector<std::string> occupied_;  ///< The best is last.
   std::vector<std::string> ending_;    ///< Those of the occupied ones that were ending when the domains were compared.
