@@ -185,8 +185,8 @@ struct NodeView {
   bool unschedulable = false;
   bool ready = false;
   std::optional<Timestamp> ready_changed;  ///< When it last became Ready, or ceased to be.
-  SharedValue<ResourceAmounts>
-      allocatable;  ///< Those of kComputeResources, and extended ones that decode() was asked to keep.
+  /// Those of kComputeResources, and extended ones that decode() was asked to keep.
+  SharedValue<ResourceAmounts> allocatable;
   std::vector<NodeTaint> taints;
   std::optional<ControllerRef> controller;
   bool minimal = false;  ///< See above.

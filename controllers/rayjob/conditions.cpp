@@ -94,7 +94,10 @@ Json next_conditions(const RayJobState& state, const Decisions& decisions, plan:
   const Problem none = inactive(next);
   all.set_own(kClusterReady, none ? none : cluster_problem(state, decisions), "the RayCluster is ready");
   // The condition of a finished RayJob stays as it was.
-  const std::optional<Problem> slices = next.finished() ? std::nullopt : slices_problem(decisions);
+  std::optional<Problem> slices = next.finished() ? std::nullopt : slices_problem(decisions);
+  if (!slices && !next.finished() && all.has(plan::kSlicesPlaced)) {
+    slices = {"ClusterPending", "the RayCluster does not exist, or has no pods yet"};
+  }
   if (slices) all.set_slices_placed(none ? none : *slices, changes);
   all.set_own(plan::kChildrenReady, none ? none : children_problem(decisions),
               "no child is missing or has the name of another object");

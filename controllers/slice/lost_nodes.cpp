@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "controllers/slice/slice_plan.h"
+#include "tpu/labels.h"
 
 namespace tpuslice::slice {
 namespace {
@@ -27,7 +28,7 @@ std::optional<Timestamp> lost_at(const PodView& pod, const SliceObserved& seen, 
 
 bool has_lost_node(const SliceObserved& seen, const Options& options) {
   return std::ranges::any_of(seen.pods, [&](const PodPtr& pod) {
-    if (!is_live(*pod) || is_gated(*pod)) return false;
+    if (!is_live(*pod) || pod->annotation(tpu::kSliceMembers).empty()) return false;
     const std::optional<Timestamp> lost = lost_at(*pod, seen, options);
     return lost && seen.now >= *lost;
   });

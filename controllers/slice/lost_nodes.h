@@ -23,7 +23,7 @@ struct NotReady {
 
 /// When the pod's node counts as lost, unless it is Ready again; absent for a node that is Ready or deleted.
 [[nodiscard]] std::optional<Timestamp> lost_at(const PodView& pod, const SliceObserved& seen, const Options& options);
-/// Whether one of its started pods is on a lost node.
+/// Whether a pod of the slice that was placed is on a lost node. Slices without gates are not torn down.
 [[nodiscard]] bool has_lost_node(const SliceObserved& seen, const Options& options);
 /// The value of tpu::kNodeNotReady for a pod whose node is not Ready.
 [[nodiscard]] std::string report_of_lost_node(const PodView& pod, const SliceObserved& seen, const Options& options);

@@ -39,10 +39,10 @@ struct SliceObserved {
 /// - Slice that lost a pod because its workload ends: nothing, since that deletes the others, too.
 /// - Slice that is being preempted by one of higher priority: the rest of it is deleted, without an event of its own.
 /// - Companion without hosts: it is released after a time-out.
-/// - Placed slice with a node that is not Ready: the first pod on one gets tpu::kNodeNotReady, and the workload an
-///   event.
+/// - Placed slice with a node that is not Ready: the pod whose node is lost first gets tpu::kNodeNotReady, and the
+///   workload an event.
+/// - Placed slice of which hosts were removed after they had succeeded: a pod gets tpu::kRemovedHosts.
 /// - Terminating pod on a lost node: it is force-deleted after a time-out.
-///
 ///
 /// A node counts as lost when it is not Ready for Options::node_timeout, counted from NotReady::counts_from.
 ///

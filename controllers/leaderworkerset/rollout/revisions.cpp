@@ -7,8 +7,8 @@
 
 #include "api/base/hash.h"
 #include "api/types/json_text.h"
-#include "controllers/leaderworkerset/rollout/normal_form.h"
 #include "controllers/leaderworkerset/rules/leaderworkerset_labels.h"
+#include "controllers/leaderworkerset/rules/normal_form.h"
 
 namespace tpuslice::leaderworkerset {
 namespace {

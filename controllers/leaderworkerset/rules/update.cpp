@@ -1,6 +1,7 @@
 // Immutable fields of a LeaderWorkerSet.
 #include <fmt/format.h>
 
+#include "controllers/leaderworkerset/rules/normal_form.h"
 #include "controllers/leaderworkerset/rules/validator_parts.h"
 
 namespace tpuslice::rules {
@@ -12,7 +13,9 @@ std::string print_size(const Json& size) { return size.is_number() ? size.dump()
 
 void check_lws_update(const Json& set, const Json& old, FieldErrors& errors) {
   const auto claims_of = [](const Json& json) {
-    return array_at(json, {"spec", "leaderWorkerTemplate", "volumeClaimTemplates"});
+    Json claims = array_at(json, {"spec", "leaderWorkerTemplate", "volumeClaimTemplates"});
+    for (Json& claim : claims) claim = leaderworkerset::normal_volume_claim(claim);
+    return claims;
   };
   if (claims_of(set) != claims_of(old)) {
     errors.push_back(forbidden("spec.leaderWorkerTemplate.volumeClaimTemplates",

@@ -2,8 +2,8 @@
 
 #include <utility>
 
-#include "controllers/leaderworkerset/rollout/normal_form.h"
 #include "controllers/leaderworkerset/rules/leaderworkerset_labels.h"
+#include "controllers/leaderworkerset/rules/normal_form.h"
 #include "controllers/leaderworkerset/sets/placement.h"
 
 namespace tpuslice::leaderworkerset {

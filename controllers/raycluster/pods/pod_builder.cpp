@@ -39,8 +39,6 @@ Json pod_labels(const RayClusterSpec& spec, const GroupSpec& group, NodeType typ
   return labels;
 }
 
-bool is_true(const std::string& annotation) { return to_lower(annotation) == "true"; }
-
 Json pod_metadata(const RayClusterSpec& spec, const GroupSpec& group, NodeType type, std::string_view group_name,
                   std::string name, const PodDefaults& defaults, const StringMap& hashes) {
   Json metadata = object_at(*group.pod_template, {"metadata"});
@@ -52,7 +50,8 @@ Json pod_metadata(const RayClusterSpec& spec, const GroupSpec& group, NodeType t
   metadata["labels"] = pod_labels(spec, group, type, group_name, object_at(metadata, {"labels"}), defaults);
   Json annotations = defaults.annotations;
   annotations.update(object_at(metadata, {"annotations"}));
-  if (is_true(value_of(spec.annotations, kOverwriteCommand))) annotations[kOverwriteCommand] = "true";
+  if (equals_ignoring_case(value_of(spec.annotations, kOverwriteCommand), "true"))
+    annotations[kOverwriteCommand] = "true";
   if (type == NodeType::kHead) annotate_fault_tolerance(spec, annotations);
   for (const auto& [key, value] : hashes) annotations[key] = value;
   if (!annotations.empty()) metadata["annotations"] = std::move(annotations);
@@ -161,7 +160,8 @@ Result<Json> build_pod(const RayClusterSpec& spec, const GroupSpec& group, PodPa
   if (autoscaled) share_logs_with_autoscaler(pod_spec);
   const bool probed = container.contains("readinessProbe");
   const std::string ray_start = ray_start_command(params, parts.type);
-  set_ray_command(container, ray_start, !is_true(string_at(pod, {"metadata", "annotations", kOverwriteCommand})));
+  const std::string overwrites = string_at(pod, {"metadata", "annotations", kOverwriteCommand});
+  set_ray_command(container, ray_start, !equals_ignoring_case(overwrites, "true"));
   add_ray_environment(container, {parts.type, fqdn, port, ray_start, spec.creator}, options);
   if (options.inject_probes) add_probes(container, parts.type, params, spec.ray_version);
   if (spec.serves()) add_serving(pod, parts.single_host, options.inject_probes && !probed, params);

@@ -213,8 +213,9 @@ void World::set_head_image(const std::string& image) {
   live_cluster()["spec"]["headGroupSpec"]["template"]["spec"]["containers"][0]["image"] = image;
 }
 
-void World::set_cluster_condition(const std::string& type, const std::string& status, const std::string& message) {
-  tpuslice::set_condition(live_cluster()["status"]["conditions"], {type, status, "Reason", message, 1}, now_);
+void World::set_cluster_condition(const std::string& type, const std::string& status, const std::string& message,
+                                  const std::string& reason) {
+  tpuslice::set_condition(live_cluster()["status"]["conditions"], {type, status, reason, message, 1}, now_);
 }
 
 void World::lose_head() { objects(kPods).erase(status("rayClusterName") + "-head"); }

@@ -66,7 +66,8 @@ class World final : public plan::PlanWorld {
   void set_workers(int available);
   void set_cluster_status(const Json& patch);
   void set_head_image(const std::string& image);
-  void set_cluster_condition(const std::string& type, const std::string& status, const std::string& message);
+  void set_cluster_condition(const std::string& type, const std::string& status, const std::string& message,
+                             const std::string& reason = "Reason");
   void lose_head();
   void replace_head();
   void delete_cluster();

@@ -16,6 +16,7 @@
 #include "api/base/file.h"
 #include "api/base/strings.h"
 #include "api/types/yaml.h"
+#include "controllers/plan/waiting_code.h"
 #include "tests/unit/monitoring/promql_names.h"
 
 namespace tpuslice {
@@ -256,6 +257,21 @@ TEST(Monitoring, TheServiceMonitorSelectsTheService) {
   EXPECT_THAT(text_of_file("cmd/tpu-slice-operator/options.h"), HasSubstr("metrics_service = \"" + name + "\""));
   // The job that the rules and the dashboard select is the name of the Service.
   EXPECT_THAT(text_of_file(kRules), HasSubstr("job=\"" + name + "\""));
+}
+
+TEST(WaitingCodes, AreInTheAlertsAndOnThePage) {
+  const std::string rules = text_of_file(kRules);
+  std::set<std::string> selected;
+  const std::regex selector("tpuslice_slices_waiting\\{[^}]*reason=~?\"([^\"]*)\"");
+  for (std::sregex_iterator each(rules.begin(), rules.end(), selector), end; each != end; ++each) {
+    for (const std::string& word : split((*each)[1].str(), '|')) selected.insert(word);
+  }
+  // Slices that back off are none that wait, and those of which a pod has no node are placed.
+  std::set<std::string> alerted = {"PlacementRejected", "NotScheduled"};
+  alerted.insert(selected.begin(), selected.end());
+  EXPECT_THAT(alerted, ::testing::UnorderedElementsAreArray(plan::kWaitingCodes));
+  const std::string page = text_of_file("docs/slices.md");
+  for (const std::string_view word : plan::kWaitingCodes) EXPECT_THAT(page, HasSubstr(fmt::format("`{}`", word)));
 }
 
 }  // namespace

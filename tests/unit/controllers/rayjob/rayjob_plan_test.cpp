@@ -1,11 +1,11 @@
 // The states of a RayJob: what leads from one to the next.
 #include "controllers/rayjob/rayjob_plan.h"
-#include "controllers/plan/conditions.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "controllers/plan/conditions.h"
+#include "controllers/plan/waiting_conditions.h"
 #include "controllers/rayjob/rules/rayjob_labels.h"
 #include "tests/support/plan_matchers.h"
 #include "tests/support/rayjob/world.h"
@@ -90,6 +90,27 @@ TEST(RayJobPlan, SaysWhatItsClusterWaitsFor) {
   world.settle();
   EXPECT_EQ(world.status("message"), "");
   EXPECT_EQ(world.condition(kClusterReady), "True ClusterReady: the RayCluster is ready");
+}
+
+TEST(RayJobPlan, HasTheConditionOfTheSlicesOfItsCluster) {
+  World world(a_rayjob({{"backoffLimit", 1}}));
+  world.settle();
+  EXPECT_THAT(world.take_events(), ElementsAre("CreatedRayCluster"));
+  const auto wait_for = [&](const std::string& reason, const std::string& message) {
+    world.set_cluster_condition("tpuslice.dev/SlicesPlaced", "False", message, reason);
+    world.settle();
+    EXPECT_EQ(world.condition(plan::kSlicesPlaced), "False " + reason + ": " + message);
+  };
+  wait_for("NodesInUse", "a is in use");
+  EXPECT_THAT(world.take_events(), ElementsAre("SliceWaiting"));
+  EXPECT_EQ(world.last_message("SliceWaiting"), "a is in use");
+  wait_for("NodesInUse", "b is in use");
+  EXPECT_THAT(world.take_events(), ElementsAre()) << "for the same";
+  wait_for("NodesNotUsable", "a is cordoned");
+  EXPECT_THAT(world.take_events(), ElementsAre("SliceWaiting"));
+  world.delete_cluster();
+  world.settle();
+  EXPECT_THAT(world.condition(plan::kSlicesPlaced), StartsWith("False ClusterPending: ")) << "not that of the last one";
 }
 
 TEST(RayJobPlan, RunsOnceTheClusterIsReadyAndTheSubmitterExists) {

@@ -296,6 +296,19 @@ TEST_F(RayServiceUpgrade, ALostStatusIsFoundAgain) {
   EXPECT_THAT(world_.clusters(), SizeIs(1));
 }
 
+TEST_F(RayServiceUpgrade, WithoutRoomSaysThatItWaits) {
+  world_.places_slices = false;
+  set_image("next");
+  ASSERT_TRUE(run_until([&] {
+    const plan::Plan plan = world_.plan();
+    return std::ranges::any_of(plan.events,
+                               [](const plan::EventIntent& each) { return each.reason == "SliceWaiting"; });
+  }));
+  world_.step();
+  EXPECT_EQ(world_.condition(plan::kSlicesPlaced), "False: NodesInUse");
+  EXPECT_THAT(world_.plan(), Not(HasEvent("SliceWaiting"))) << "once";
+}
+
 TEST_F(RayServiceUpgrade, WithoutRoomTheUserIsAsked) {
   world_.places_slices = false;
   set_image("next");

@@ -34,6 +34,11 @@ TEST(UpdateLeaderWorkerSet, CannotChangeClaims) {
         ElementsAre(HasSubstr("spec.leaderWorkerTemplate.volumeClaimTemplates: Forbidden: field is immutable")));
   }
   EXPECT_THAT(set_errors(small, &none), ElementsAre(HasSubstr("Forbidden: field is immutable")));
+  Json typed = with_claim("1024Mi");
+  Json& claim = typed[Json::json_pointer(kLwsTemplates + "/volumeClaimTemplates/0")];
+  claim["metadata"]["creationTimestamp"] = nullptr;
+  claim["status"] = Json::object();
+  EXPECT_THAT(set_errors(typed, &small), IsEmpty()) << "as typed clients print the same claim";
 }
 
 Json set_with_subgroups(int size) {

@@ -1,4 +1,4 @@
-#include "controllers/leaderworkerset/rollout/normal_form.h"
+#include "controllers/leaderworkerset/rules/normal_form.h"
 
 #include <gtest/gtest.h>
 
