@@ -9,6 +9,7 @@
 #include "api/base/stacks.h"
 #include "cmd/tpu-slice-operator/kinds.h"
 #include "cmd/tpu-slice-operator/log_level_page.h"
+#include "cmd/tpu-slice-operator/slice_settings.h"
 #include "cmd/tpu-slice-operator/upstream.h"
 #include "controllers/placement/placement_controller.h"
 #include "controllers/slice/slice_controller.h"
@@ -41,13 +42,6 @@ runtime::ManagerOptions manager_options(const OperatorOptions& options, const Op
   return result;
 }
 
-/// The topology keys that slices may have.
-std::set<std::string, std::less<>> topology_keys(const OperatorOptions& options) {
-  std::set<std::string, std::less<>> keys(options.topology_keys.begin(), options.topology_keys.end());
-  keys.insert(options.topology_key);
-  return keys;
-}
-
 /// Used for pods that our controllers create as well as for pods that the webhook admits.
 rules::MutationOptions mutation_options(const OperatorOptions& options) {
   rules::MutationOptions result;
@@ -72,28 +66,6 @@ kind::Settings kind_settings(const OperatorOptions& options, const OperatorDepen
   settings.send_to_workload = dependencies.send_to_workload;
   settings.configuration = options.kind_sections;
   return settings;
-}
-
-placement::ScaleUpOptions scale_up_options(const OperatorOptions& options, const std::string& namespace_name) {
-  placement::ScaleUpOptions result;
-  result.mode = placement::ScaleUp::kOff;
-  if (options.scale_up == "auto") result.mode = placement::ScaleUp::kAuto;
-  if (options.scale_up == "scout") result.mode = placement::ScaleUp::kScout;
-  if (options.scale_up == "provisioning-request") result.mode = placement::ScaleUp::kProvisioningRequest;
-  result.scouts = options.feature_gates.enabled(kScoutPods);
-  result.provisioning_class = options.provisioning_class;
-  result.namespace_name = namespace_name;
-  result.image = options.scout_image;
-  result.max_scale_ups = static_cast<std::size_t>(options.max_scale_ups);
-  result.timeout = std::chrono::seconds(options.scale_up_timeout_seconds);
-  return result;
-}
-
-placement::CapacityOrder capacity_order(const OperatorOptions& options) {
-  const auto rank = [&](std::string_view name) {
-    return static_cast<int>(std::ranges::find(options.capacity_order, name) - options.capacity_order.begin());
-  };
-  return {rank("reservation"), rank("on-demand"), rank("spot")};
 }
 
 /// Pages of the metrics server that show what the process does.
@@ -158,25 +130,11 @@ Result<std::unique_ptr<Operator>> Operator::start(const OperatorOptions& options
     if (options.enables(each->controller)) each->add(result->manager_, settings);
   }
   if (options.enables("slice")) {
-    placement::PlacementOptions placement;
-    placement.topology_keys = topology_keys(options);
-    placement.show_other_namespaces = options.show_other_namespaces;
-    placement.scale_up.show_hints = options.show_hints;
-    placement.capacity_order = capacity_order(options);
-    placement.scale_up = scale_up_options(options, result->dependencies_.namespace_name);
-    placement.reservation = {std::chrono::seconds(options.reservation_timeout_seconds), options.reservation_percent};
-    placement.max_preemptions_per_hour = static_cast<std::size_t>(options.max_preemptions_per_hour);
-    slice::Options slices;
-    slices.node_timeout = std::chrono::seconds(options.node_timeout_seconds);
-    slices.disrupted_nodes = options.disrupted_nodes;
-    slices.disrupted_percent = options.disrupted_percent;
-    slices.teardown_interval = std::chrono::seconds(options.teardown_interval_seconds);
-    slices.scheduling_timeout = std::chrono::seconds(options.scheduling_timeout_seconds);
-    slices.start_timeout = std::chrono::seconds(options.start_timeout_seconds);
     const slice::SliceStores stores =
         slice::add_slice_stores(result->manager_, workloads(result->manager_, options, settings.watch_namespace));
-    placement::add_placement(result->manager_, stores, placement, options.max_concurrent_reconciles);
-    slice::add_slices(result->manager_, stores, slices, {.workers = options.max_concurrent_reconciles});
+    placement::add_placement(result->manager_, stores, placement_options(options, result->dependencies_.namespace_name),
+                             options.max_concurrent_reconciles);
+    slice::add_slices(result->manager_, stores, slice_options(options), {.workers = options.max_concurrent_reconciles});
   }
   for (runtime::UpstreamController& each : upstream_controllers(options)) result->manager_.defer_to(std::move(each));
   RETURN_IF_ERROR(result->start_webhook(options));

@@ -196,6 +196,10 @@ const std::vector<Setting>& settings() {  // NOLINT(readability-function-size): 
        "Share of an accelerator's nodes that may be reserved while they are idle; those of the first in the queue do "
        "not count. Default: 0, only the first reserves",
        number(&O::reservation_percent, 0, 100)},
+      {"--hold-timeout",
+       "Seconds after which slices that start together, of which some run and the others wait, give their domains to "
+       "older ones in the same state, so that neither waits for the other for ever; 0: never. Default: 900",
+       number(&O::hold_timeout_seconds, 0, 7 * 86'400)},
       {"--max-preemptions-per-hour",
        "Slices of lower priority that may be preempted within an hour, for each accelerator, so that slices of higher "
        "priority start. Above 0 needs --feature-gates=SlicePreemption=true. Default: 0, priorities decide the order of "

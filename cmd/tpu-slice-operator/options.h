@@ -41,6 +41,7 @@ struct OperatorOptions {
   int start_timeout_seconds = 900;  ///< The same for a pod that has no node, whatever it waits for.
   std::vector<std::string> capacity_order = {"reservation", "on-demand", "spot"};  ///< The first is used first.
   int reservation_timeout_seconds = 1800;  ///< How long domains are reserved for a waiting gang; 0: never.
+  int hold_timeout_seconds = 900;          ///< A gang that runs in part may lose its domains then; 0: never.
   int reservation_percent = 0;             ///< Percentage of all nodes: maximum reserved, not counting the first gang.
   int max_preemptions_per_hour = 0;        ///< Slices preempted for slices of higher priority.
   bool show_hints = false;                 ///< Waiting reasons say what an administrator could set.

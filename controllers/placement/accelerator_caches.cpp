@@ -19,7 +19,8 @@ AcceleratorCaches::AcceleratorCaches(const runtime::PodStores& pods, runtime::No
   for (runtime::PodStore* store : pods) pod_logs_.push_back(store->add_change_log());
 }
 
-AcceleratorCache& AcceleratorCaches::update(const std::string& accelerator, Remembered remembered, Timestamp now) {
+AcceleratorCaches::Updated AcceleratorCaches::update(const std::string& accelerator, Remembered remembered,
+                                                     Timestamp now) {
   Entry* entry = nullptr;
   Changed changed;
   {
@@ -45,7 +46,7 @@ AcceleratorCache& AcceleratorCaches::update(const std::string& accelerator, Reme
     apply(*entry, changed, now);
   }
   entry->remembered.places = nullptr;  // Otherwise each change would copy the history.
-  return entry->cache;
+  return {entry->cache, std::exchange(entry->last_update, now)};
 }
 
 void AcceleratorCaches::drop(const std::string& accelerator) {

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -22,9 +23,13 @@ class AcceleratorCaches {
   AcceleratorCaches(const runtime::PodStores& pods, runtime::NodeStore& nodes, slice::Indexes indexes,
                     PlacementOptions options);
 
+  struct Updated {
+    AcceleratorCache& cache;                    ///< Valid until the next call for the accelerator.
+    std::optional<Timestamp> last_update = {};  ///< The time of the call before.
+  };
   /// What the stores show. The first call for an accelerator reads all of its pods and nodes, the next ones what has
-  /// changed. Valid until the next call for the accelerator.
-  [[nodiscard]] AcceleratorCache& update(const std::string& accelerator, Remembered remembered, Timestamp now)
+  /// changed.
+  [[nodiscard]] Updated update(const std::string& accelerator, Remembered remembered, Timestamp now)
       TPUSLICE_EXCLUDES(mutex_);
   /// Frees the cache of the accelerator.
   void drop(const std::string& accelerator) TPUSLICE_EXCLUDES(mutex_);
@@ -41,6 +46,7 @@ class AcceleratorCaches {
   struct Entry {
     AcceleratorCache cache;
     Remembered remembered;  ///< At the time of the last update.
+    std::optional<Timestamp> last_update = {};
   };
 
   void take_changes_locked() TPUSLICE_REQUIRES(mutex_);

@@ -1,6 +1,7 @@
 #include "controllers/placement/assignment.h"
 
 #include <algorithm>
+#include <iterator>
 #include <list>
 #include <map>
 #include <ranges>
@@ -12,8 +13,10 @@
 
 #include "api/base/earlier.h"
 #include "controllers/placement/accelerator_cache.h"
+#include "controllers/placement/claims.h"
 #include "controllers/placement/domains/candidates.h"
 #include "controllers/placement/domains/chosen_nodes.h"
+#include "controllers/placement/hold_and_wait.h"
 #include "controllers/placement/queue.h"
 #include "controllers/placement/reservations.h"
 
@@ -30,9 +33,9 @@ class Assigner {
       : request_(request),
         placed_(*request.placed),
         inventory_(inventory),
-        budget_(request.preemption_budget),
         max_requirements_(AcceleratorCache::max_requirements(request.ready)),
-        reservations_(request, inventory, by_slice_) {
+        reservations_(request, inventory, by_slice_),
+        claims_(request, inventory, by_slice_) {
     for (const auto& [slice, node] : request.scouts) {
       if (!node.empty()) scout_nodes_.insert(node);
     }
@@ -56,9 +59,12 @@ class Assigner {
     }
   }
 
+  /// After all gangs.
   Assignment take() {
+    claims_.take(out_);
+    std::ranges::move(give_back(stalled_, claims_.claimed(), inventory_, request_.failed_writes),
+                      std::back_inserter(out_.preemptions));
     if (const auto changes_at = reservations_.changes_at()) set_earlier(out_.changes_at, *changes_at);
-    out_.pod_victims = pod_victims_.take();
     return std::move(out_);
   }
 
@@ -227,9 +233,13 @@ class Assigner {
     std::map<Candidates*, std::size_t> free;
     for (const Slice* slice : gang.slices) free.try_emplace(by_slice_.at(slice), 0);
     for (auto& [candidates, count] : free) count = candidates->count_free(excluded_);
-    const Claim claim = preempt(gang, free, detailed);
-    const std::string text =
-        claim.text + (claim.domains.empty() ? reservations_.reserve_for(gang, excluded_) : reserve_claim(gang, claim));
+    const Claim claim = claims_.claim_for(gang, free, detailed);
+    std::string text = claim.text;
+    if (claim.domains.empty()) {
+      text += reservations_.reserve_for(gang, excluded_);
+    } else {
+      claims_.reserve(gang, claim, excluded_);
+    }
     // Free domains go first to slices without a pending scale-up.
     std::vector<const Slice*> in_need = gang.slices;
     std::ranges::stable_partition(in_need, [&](const Slice* each) { return !request_.asks_for_nodes(each->key); });
@@ -238,11 +248,24 @@ class Assigner {
       std::size_t& left = free[by_slice_.at(slice)];
       if (left > 0 && served.insert(slice).second) --left;
     }
+    StalledGang stalled{&gang, {}, excluded_};
     for (std::size_t i = 0; i < gang.slices.size(); ++i) {
       const Slice* const slice = gang.slices[i];
       const bool lacks = claim.domains.empty() && !served.contains(slice);
+      if (lacks) stalled.lacking.push_back(slice);
       if (detailed) reasons[i].text += text;
       out_.waiting.push_back({slice, std::move(reasons[i]), lacks ? by_slice_.at(slice)->lacked() : nullptr});
+    }
+    add_stalled(std::move(stalled));
+  }
+
+  void add_stalled(StalledGang stalled) {
+    const std::optional<Timestamp> from = stalled_at(*stalled.gang, request_.hold_timeout);
+    if (!from || stalled.lacking.empty()) return;
+    if (request_.now >= *from) {
+      stalled_.push_back(std::move(stalled));
+    } else {
+      set_earlier(out_.changes_at, *from);
     }
   }
 
@@ -256,93 +279,6 @@ class Assigner {
     const WaitingCode code = candidates.code();
     return {code == WaitingCode::kNodesInUse && !ahead.empty() ? WaitingCode::kQueuedBehind : code,
             candidates.explain(gang.slices.size(), viewer_of(gang), excluded_) + ahead};
-  }
-
-  // Preemption.
-
-  /// Domains that become free for a gang soon, some of them by preemption.
-  struct Claim {
-    std::string text;  ///< For the waiting reason.
-    std::vector<CandidateDomain> domains;
-  };
-
-  /// Claims domains whose pods are terminating, and preempts slices of lower priority, if that makes room for the whole
-  /// gang. `free`: number of free domains. `explain`: report what would be preempted if the budget allowed it.
-  Claim preempt(const Gang& gang, std::map<Candidates*, std::size_t> free, bool explain) {
-    Claim claim;
-    std::vector<std::pair<const Slice*, DomainVictims>> chosen;
-    Claimed claimed = claimed_;
-    std::set<const Slice*> victims;
-    // Domains of different keys may overlap.
-    const bool one_key = std::ranges::all_of(
-        gang.slices, [&](const Slice* slice) { return slice->topology_key == gang.slices.front()->topology_key; });
-    const auto* const failed = request_.failed_writes;
-    const bool may_end = one_key && budget_.limit() > 0 && (explain || budget_.left() > 0) && may_preempt(gang, failed);
-    for (const Slice* slice : gang.slices) {
-      Candidates& candidates = *by_slice_.at(slice);
-      const std::string& key = candidates.requirements().topology_key;
-      if (std::size_t& left = free.at(&candidates); left > 0) {
-        --left;
-        continue;
-      }
-      if (std::string ending = find_ending(candidates, claimed); !ending.empty()) {
-        claimed.domains.emplace(key, ending);
-        claim.domains.emplace_back(&candidates, std::move(ending));
-        continue;
-      }
-      std::optional<DomainVictims> cheapest;
-      if (may_end)
-        cheapest =
-            cheapest_victims(candidates, inventory_, placed_.by_key, gang.priority(), claimed, pod_victims_, failed);
-      if (!cheapest) return {};
-      claimed.domains.emplace(key, cheapest->domain);
-      claim.domains.emplace_back(&candidates, cheapest->domain);
-      victims.insert(cheapest->slices.begin(), cheapest->slices.end());
-      for (const Slice* victim : cheapest->slices) claimed.workloads.insert(workload_name(*victim));
-      chosen.emplace_back(slice, *std::move(cheapest));
-    }
-    if (std::string obstacle = budget_.obstacle(victims.size()); !obstacle.empty()) return {"; " + obstacle, {}};
-    budget_.use(victims.size());
-    claimed.victims.insert(victims.begin(), victims.end());
-    claimed_ = std::move(claimed);
-    for (const auto& [candidates, domain] : claim.domains) {
-      const auto until = inventory_.ending_until(candidates->requirements().topology_key, domain);
-      if (until) set_earlier(out_.changes_at, *until);
-    }
-    for (const auto& [slice, victim] : chosen) {
-      for (const Slice* each : victim.slices) {
-        if (victims.erase(each) > 0) out_.preemptions.push_back({each, slice, victim.domain});
-      }
-    }
-    if (!chosen.empty()) claim.text = "; slices of lower priority are preempted for it";
-    return claim;
-  }
-
-  /// Reserves all domains of the claim, regardless of ReservationLimits: slices may have been preempted for them.
-  std::string reserve_claim(const Gang& gang, const Claim& claim) {
-    const std::string user = display_name(*gang.slices.front());
-    for (const auto& [candidates, domain] : claim.domains) {
-      candidates->remove(domain);
-      inventory_.reserve(candidates->requirements().topology_key, domain, user);
-    }
-    std::size_t more = gang.slices.size() - claim.domains.size();
-    for (const Slice* slice : gang.slices) {
-      if (more == 0) break;
-      Candidates& candidates = *by_slice_.at(slice);
-      const std::string domain = candidates.take_free(excluded_);
-      if (domain.empty()) continue;
-      inventory_.reserve(candidates.requirements().topology_key, domain, user);
-      --more;
-    }
-    return {};
-  }
-
-  std::string find_ending(Candidates& candidates, const Claimed& claimed) {
-    const std::string& key = candidates.requirements().topology_key;
-    for (std::string& domain : candidates.ending()) {
-      if (!claimed.domains.contains({key, domain})) return std::move(domain);
-    }
-    return {};
   }
 
   /// Null if the namespace has too many different requirements.
@@ -371,7 +307,6 @@ class Assigner {
   const PlacementRequest& request_;
   const PlacedSlices& placed_;
   Inventory& inventory_;
-  PreemptionBudget budget_;  ///< After the preemptions of this assignment.
   std::set<std::string> scout_nodes_;
   std::list<Candidates> candidates_;
   CandidatesBySlice by_slice_;
@@ -383,16 +318,17 @@ class Assigner {
   std::map<ObjectKey, const KeptDomain*> kept_by_slice_;
   Queue queue_;
   Reservations reservations_;
-  Claimed claimed_;  ///< By gangs with higher priority.
-  PodVictims pod_victims_;
+  Claims claims_;
+  std::vector<StalledGang> stalled_;  ///< In order.
   Assignment out_;
 };
 
 }  // namespace
 
 Assignment assign(const PlacementRequest& request, Inventory& inventory) {
+  const std::vector<Gang> gangs = gangs_in_order(request.ready, request.placed->by_key);
   Assigner assigner(request, inventory);
-  for (const Gang& gang : gangs_in_order(request.ready)) assigner.assign(gang);
+  for (const Gang& gang : gangs) assigner.assign(gang);
   return assigner.take();
 }
 

@@ -36,6 +36,8 @@ struct Preemption {
   const Slice* victim = nullptr;  ///< A pod if its size is 0 (PodVictims).
   const Slice* preemptor = nullptr;
   std::string domain;
+  /// Both are slices of gangs that hold domains and wait (hold_and_wait.h); it does not count towards the budget.
+  bool is_exchange = false;
 };
 
 struct Assignment {
@@ -84,6 +86,9 @@ struct PlacementRequest {
   const plan::FailedWrites* failed_writes = nullptr;  ///< May be null.
   /// Waiting reasons name objects of other namespaces.
   bool show_other_namespaces = false;
+  /// A gang of which some slices have run while others waited for a domain for this long gives its domains to one
+  /// before it in the queue that does the same. Zero: never.
+  Duration hold_timeout = std::chrono::minutes(15);
   Timestamp now = {};
   ReservationLimits reservation = {};
   PreemptionBudget preemption_budget = {};
@@ -108,6 +113,7 @@ struct PlacementRequest {
 /// - A slice whose pods select kubernetes.io/hostname, as with Kueue's Topology Aware Scheduling, gets these nodes if
 ///   they are a whole free domain, and no others.
 /// - For a gang without enough free domains slices of lower priority are preempted, all that are needed or none.
+/// - Gangs that hold domains and wait for those of each other are resolved (hold_and_wait.h).
 [[nodiscard]] Assignment assign(const PlacementRequest& request, Inventory& inventory);
 
 }  // namespace tpuslice::placement

@@ -16,8 +16,9 @@ struct FormerPlace {
   Timestamp queued_since;  ///< Slice::queued_since
   Timestamp left;          ///< When the latest of its pods was lost, or was deleted.
   std::int32_t priority = 0;
-  std::string user;           ///< display_name() of the slice.
-  bool workload_runs = true;  ///< Its workload creates the lost pods again.
+  std::string user;            ///< display_name() of the slice.
+  bool was_preempted = false;  ///< Its domain is not kept: another slice gets it.
+  bool workload_runs = true;   ///< Its workload creates the lost pods again.
 };
 
 /// By slice.

@@ -31,7 +31,11 @@ std::int32_t Gang::priority() const {
 }
 
 Timestamp Gang::queued_since() const {
-  return std::ranges::min(slices, {}, [](const Slice* slice) { return slice->queued_since; })->queued_since;
+  Timestamp since = slices.front()->queued_since;
+  for (const auto* const some : {&slices, &running}) {
+    for (const Slice* slice : *some) since = std::min(since, slice->queued_since);
+  }
+  return since;
 }
 
 std::size_t Gang::size(const GangCounts& placed_gangs) const {
@@ -67,11 +71,16 @@ std::optional<Timestamp> ends_by(const Slice& slice, Timestamp start) {
   return last;
 }
 
-std::vector<Gang> gangs_in_order(const std::vector<const Slice*>& ready) {
+std::vector<Gang> gangs_in_order(const std::vector<const Slice*>& ready, const RunningSlices& placed) {
   std::map<std::tuple<std::string, std::string, std::string>, Gang> by_name;
   for (const Slice* slice : ready) {
     const std::string own_name = slice->gang.empty() ? slice->key.name : std::string();
     by_name[{slice->key.namespace_name, slice->gang, own_name}].slices.push_back(slice);
+  }
+  for (const auto& [key, slice] : placed) {
+    if (slice->gang.empty()) continue;
+    const auto gang = by_name.find({key.namespace_name, slice->gang, std::string()});
+    if (gang != by_name.end()) gang->second.running.push_back(slice);
   }
   std::vector<std::pair<decltype(rank(std::declval<Gang>())), Gang>> ranked;
   for (auto& [name, gang] : by_name) {

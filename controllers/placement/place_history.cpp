@@ -41,7 +41,8 @@ void PlaceHistory::record(const PodPtr& before, const PodPtr& after, const NodeP
                     .queued_since = slice::queued_since(*before),
                     .left = now,
                     .priority = before->priority,
-                    .user = display_name(*before)};
+                    .user = display_name(*before),
+                    .was_preempted = (after == nullptr ? before : after)->disruption == tpu::kPreemptionBySlice};
   if (is_placed(before)) {
     const std::string& key = before->annotation(tpu::kTopologyKey);
     place.domain = {key, node == nullptr ? std::string() : domain_of_node(*node, key)};
@@ -54,6 +55,7 @@ void PlaceHistory::record(const PodPtr& before, const PodPtr& after, const NodeP
       place.queued_since = std::min(place.queued_since, other.queued_since);
       const bool had_no_node = !other.domain.first.empty() && other.domain.second.empty();
       if (had_no_node || place.domain.first.empty()) place.domain = other.domain;
+      place.was_preempted = place.was_preempted || other.was_preempted;
     }
     known->second = std::move(place);
     return;

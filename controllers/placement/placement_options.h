@@ -25,6 +25,7 @@ struct PlacementOptions {
   Duration keep_domain = std::chrono::minutes(5);
   /// The same while none of its new pods exist: its workload may have given the slice up.
   Duration keep_domain_without_pods = std::chrono::seconds(15);
+  Duration hold_timeout = std::chrono::minutes(15);         ///< PlacementRequest::hold_timeout
   Duration waiting_reason_delay = std::chrono::seconds(5);  ///< Younger slices get no waiting reason.
 };
 

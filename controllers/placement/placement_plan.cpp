@@ -63,7 +63,7 @@ Classified classify(const AcceleratorCache& cache, Timestamp now, const Placemen
 /// Until when the domain is kept for the slice that ran in it; absent: it is not.
 std::optional<Timestamp> kept_until(const AcceleratorCache& cache, const ObjectKey& key, const FormerPlace& place,
                                     const PlacementOptions& options) {
-  if (place.domain.second.empty() || cache.placed().by_key.contains(key)) return std::nullopt;
+  if (place.domain.second.empty() || place.was_preempted || cache.placed().by_key.contains(key)) return std::nullopt;
   const auto found = cache.slices().find(key);
   const bool exists = found != cache.slices().end() && !found->second.slice.live().empty();
   if (exists) {
@@ -198,9 +198,10 @@ void decide(const PlacementObserved& seen, AcceleratorCache& cache, PlacementReq
   for (const WaitingSlice& each : assignment.waiting) ++out.without_nodes[each.reason.code];
   out.waiting = std::move(assignment.waiting);
   complete_waiting_reasons(seen, options, out);
-  if (out.preemptions.empty()) return;
+  const auto budgeted = std::ranges::count(out.preemptions, false, &Preemption::is_exchange);
+  if (budgeted == 0) return;
   PreemptionBudget budget = request.preemption_budget;
-  budget.use(out.preemptions.size());
+  budget.use(static_cast<std::size_t>(budgeted));
   out.preemption_record = write_preemption_record(*seen.preemptions.records, cache.accelerator(), budget, seen.now);
 }
 
@@ -227,6 +228,7 @@ plan::Plan plan_placement(const PlacementObserved& seen, AcceleratorCache& cache
   request.show_other_namespaces = options.show_other_namespaces;
   request.now = seen.now;
   request.reservation = options.reservation;
+  request.hold_timeout = options.hold_timeout;
   request.failed_writes = seen.failed_writes.get();
   add_asked_nodes(seen.scouts, seen.provisioning, options.scale_up, request);
   PlacementDecisions decisions;
@@ -247,6 +249,7 @@ plan::Plan plan_placement(const PlacementObserved& seen, AcceleratorCache& cache
     decisions.preemption_record = create_preemption_records(preemptions_key(options));
   }
   decisions.changes_at = classified.changes_at;
+  decisions.last_plan = seen.last_plan;
   const bool asks = !seen.scouts.empty() || !seen.provisioning.requests.empty() || !seen.provisioning.templates.empty();
   if (!request.ready.empty() || asks) decide(seen, cache, request, options, decisions);
   decisions.incomplete = std::move(classified.incomplete);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <set>
 #include <vector>
 
@@ -26,6 +27,7 @@ struct PlacementObserved {
   ProvisioningState provisioning = {};
   PreemptionState preemptions = {};
   Timestamp now = {};
+  std::optional<Timestamp> last_plan = {};  ///< When this accelerator was last planned, if that is known.
   std::shared_ptr<const plan::FailedWrites> failed_writes = {};  ///< Null: none.
 };
 

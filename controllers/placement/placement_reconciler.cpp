@@ -69,7 +69,9 @@ Result<plan::Plan> PlacementReconciler::plan(const plan::ReconcileInput& input) 
   }
   seen.has_autoscaler = autoscaler_.status != nullptr && has_autoscaler(*autoscaler_.status, input.now);
   try {
-    AcceleratorCache& cache = caches_->update(accelerator, {histories_.removed_hosts->all(), places}, input.now);
+    const auto updated = caches_->update(accelerator, {histories_.removed_hosts->all(), places}, input.now);
+    AcceleratorCache& cache = updated.cache;
+    seen.last_plan = updated.last_update;
     plan::Plan plan = plan_placement(seen, cache, options_);
     // Unknown accelerators get no cache: users could name any number of them in pods.
     if (cache.domains().node_count() == 0 && !tpu::find_accelerator(accelerator).ok()) caches_->drop(accelerator);

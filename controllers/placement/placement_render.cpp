@@ -10,6 +10,8 @@
 
 #include <fmt/format.h>
 
+#include "api/base/earlier.h"
+#include "api/base/hash.h"
 #include "controllers/placement/domains/inventory.h"
 #include "controllers/placement/scale_up/provisioning_request.h"
 #include "controllers/placement/slices.h"
@@ -26,6 +28,17 @@ using plan::Measurement;
 /// Value of the label "accelerator" for those that are not in the catalog, since users choose them.
 constexpr std::string_view kOtherAccelerator = "other";
 
+/// The event of a workload whose slices wait is repeated once in this time: Events are deleted after an hour.
+constexpr Duration kReminderPeriod = std::chrono::minutes(50);
+
+/// When the event of the workload, which has this uid, is due for the first time after `now`. Those of different
+/// workloads are spread over the period.
+Timestamp next_reminder(const std::string& uid, Timestamp now) {
+  const std::chrono::seconds offset(fnv1a(uid) % std::chrono::seconds(kReminderPeriod).count());
+  const auto periods = (now.time_since_epoch() + offset) / kReminderPeriod;
+  return Timestamp((periods + 1) * kReminderPeriod - offset);
+}
+
 std::vector<std::string_view> accelerator_labels() {
   std::vector<std::string_view> labels;
   for (const tpu::Accelerator& each : tpu::accelerators()) labels.push_back(each.label);
@@ -35,8 +48,7 @@ std::vector<std::string_view> accelerator_labels() {
 
 const plan::CounterDefinition kSlicesPlaced{"tpuslice_slices_placed_total", "Number of slices placed in a domain.",
                                             "accelerator", accelerator_labels()};
-const plan::CounterDefinition kSlicesPreempted{"tpuslice_slices_preempted_total",
-                                               "Number of slices preempted by slices of higher priority.",
+const plan::CounterDefinition kSlicesPreempted{"tpuslice_slices_preempted_total", "Number of slices preempted.",
                                                "accelerator", accelerator_labels()};
 const plan::CounterDefinition kScaleUps{"tpuslice_scale_ups_total",
                                         "Number of scout pods and provisioning requests created.", "accelerator",
@@ -50,10 +62,11 @@ std::string name_of_workload(const Slice& slice) {
 
 class PlanBuilder {
  public:
-  PlanBuilder(const AcceleratorCache& cache, Timestamp now, const plan::FailedWrites* failed)
+  PlanBuilder(const AcceleratorCache& cache, Timestamp now, const PlacementDecisions& decisions)
       : cache_(cache),
         now_(now),
-        failed_(failed),
+        last_plan_(decisions.last_plan),
+        failed_(decisions.failed_writes),
         accelerator_(tpu::find_accelerator(cache.accelerator()).ok() ? cache.accelerator() : kOtherAccelerator) {}
 
   void add(const Placement& placement) {
@@ -93,13 +106,14 @@ class PlanBuilder {
     if (live.empty()) return;
     const auto gated = std::ranges::find_if(live, [](const PodPtr& pod) { return is_gated(*pod); });
     const PodView& pod = gated == live.end() ? *live.front() : **gated;
-    if (waiting.reason.is_written(pod)) return;
     const std::string& written = pod.annotation(tpu::kWaiting);
+    const bool is_reminded = !written.empty() && remind(waiting);
+    if (waiting.reason.is_written(pod)) return;
     plan::Action write = set_waiting_reason(pod, waiting.reason, failed_, slice.inherited_place());
     const plan::FailedWrite* const failed = failed_ == nullptr ? nullptr : failed_->find(write);
     const bool is_held = failed != nullptr && failed->is_held(write.preconditions, now_);
     const std::string& code = pod.annotation(tpu::kWaitingReason);
-    if (!is_held && (written.empty() || code != to_string(waiting.reason.code))) {
+    if (!is_reminded && !is_held && (written.empty() || code != to_string(waiting.reason.code))) {
       add_newly_waiting(waiting, !written.empty());
     }
     writes_.push_back(std::move(write));
@@ -110,8 +124,12 @@ class PlanBuilder {
   void add(const Preemption& preemption) {
     const Slice& victim = *preemption.victim;
     const Slice& preemptor = *preemption.preemptor;
-    const std::string why = fmt::format("a slice of priority {} needs {} {}", preemptor.priority(),
-                                        domain_noun(preemptor.topology_key), preemption.domain);
+    const std::string need = fmt::format("{} {}", domain_noun(preemptor.topology_key), preemption.domain);
+    const std::string why =
+        preemption.is_exchange
+            ? fmt::format("only a part of its gang {} runs, and an older gang that runs in part needs {}", victim.gang,
+                          need)
+            : fmt::format("a slice of priority {} needs {}", preemptor.priority(), need);
     const bool is_pod = victim.size == 0;
     const std::string what = fmt::format("{} of priority {} is preempted: {}",
                                          is_pod ? victim.key.name : short_name(victim), victim.priority(), why);
@@ -175,7 +193,9 @@ class PlanBuilder {
       if (!writes->empty()) plan_.stages.push_back({std::move(*writes), true, writes != &records_});
     }
     plan_.reason = plan::summary(notes_);
-    if (changes_at) plan::requeue_within(plan_.requeue_after, *changes_at - now_);
+    for (const auto& at : {changes_at, reminds_at_}) {
+      if (at) plan::requeue_within(plan_.requeue_after, *at - now_);
+    }
     return std::move(plan_);
   }
 
@@ -186,6 +206,15 @@ class PlanBuilder {
     std::string reason;  ///< Reason of the first one.
     std::size_t slices = 0;
   };
+
+  /// Repeats the event of a workload that waits for long, if it is due.
+  bool remind(const WaitingSlice& waiting) {
+    const std::string uid = workload_of(*waiting.slice->any_pod()).uid;
+    set_earlier(reminds_at_, next_reminder(uid, now_));
+    if (!last_plan_ || next_reminder(uid, *last_plan_) > now_) return false;
+    add_newly_waiting(waiting, true);
+    return true;
+  }
 
   /// One event for each workload, when the first of its slices begins to wait, and when slices wait for something else.
   void add_newly_waiting(const WaitingSlice& waiting, bool waited_before) {
@@ -222,8 +251,10 @@ class PlanBuilder {
 
   const AcceleratorCache& cache_;
   const Timestamp now_;
+  const std::optional<Timestamp> last_plan_;
   const plan::FailedWrites* const failed_;
   const std::string accelerator_;
+  std::optional<Timestamp> reminds_at_;
   plan::Plan plan_;
   /// Deletions of scouts, of provisioning requests and of their templates. They run first: for a scout whose nodes are
   /// already used by a slice, an autoscaler would add more nodes.
@@ -244,7 +275,7 @@ constinit const std::array<const plan::CounterDefinition*, 3> kCounters = {&kSli
                                                                            &kScaleUps};
 
 plan::Plan render_placement(const AcceleratorCache& cache, Timestamp now, PlacementDecisions decisions) {
-  PlanBuilder builder(cache, now, decisions.failed_writes);
+  PlanBuilder builder(cache, now, decisions);
   for (const Placement& placement : decisions.placements) builder.add(placement);
   if (decisions.preemption_record) builder.add_preemption_record(*std::move(decisions.preemption_record));
   for (const Preemption& preemption : decisions.preemptions) builder.add(preemption);

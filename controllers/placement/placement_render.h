@@ -27,6 +27,7 @@ struct PlacementDecisions {
   std::map<plan::WaitingCode, std::size_t> without_nodes;  ///< How many wait for nodes, with a reason written or not.
   ScaleUpPlan scouts;
   ScaleUpPlan provisioning;                           ///< Plan of provisioning requests.
+  std::optional<Timestamp> last_plan;                 ///< PlacementObserved::last_plan
   std::optional<Timestamp> changes_at;                ///< When the decisions may change without a watch event.
   const plan::FailedWrites* failed_writes = nullptr;  ///< May be null.
 };

@@ -14,9 +14,6 @@
 
 namespace tpuslice::placement {
 
-/// The placed slices, by key.
-using RunningSlices = std::map<ObjectKey, const Slice*>;
-
 /// A domain and the slices that use it.
 struct DomainVictims {
   std::string domain;

@@ -366,7 +366,7 @@ class History {
 
   /// Every slice runs with all pods in one domain, or waits with all pods because no domain is free.
   void check_end() {
-    std::map<std::string, int> waiting_by_gang;
+    std::set<std::string> running_gangs;
     for (const DesiredSlice& desired : world_.desired()) {
       if (desired.deleted) continue;
       const std::vector<PodPtr> hosts = world_.live_hosts(desired);
@@ -383,6 +383,7 @@ class History {
       }
       if (bound == desired.hosts) {
         ++result_.slices_run;
+        if (!desired.gang.empty()) running_gangs.insert(desired.gang);
         if (domains.size() != 1) fail(desired.name + " is spread over several domains");
         continue;
       }
@@ -393,6 +394,18 @@ class History {
       waiting_.push_back(desired);
     }
     for (const DesiredSlice& desired : waiting_) check_waiting(desired);
+    check_gangs(running_gangs);
+  }
+
+  /// No two gangs hold domains of the same kind and wait for those of each other.
+  void check_gangs(const std::set<std::string>& running) {
+    std::map<std::string, std::set<std::string>> stalled;  // By topology key.
+    for (const DesiredSlice& desired : waiting_) {
+      if (running.contains(desired.gang)) stalled[desired.topology_key].insert(desired.gang);
+    }
+    for (const auto& [key, gangs] : stalled) {
+      if (gangs.size() > 1) fail(fmt::format("{} and {} wait for each other", *gangs.begin(), *gangs.rbegin()));
+    }
   }
 
   /// A slice may wait beside a free domain only if that is reserved for an older gang.

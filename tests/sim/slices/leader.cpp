@@ -186,6 +186,12 @@ void Leader::plan_next(World& world) {
   }
 }
 
+/// It deletes a pod of a gang that gives its domains to an older one, which is no part of the preemption budget.
+static bool is_exchange(const plan::Action& action) {
+  return action.events != nullptr &&
+         action.events->on_success.front().message.find(" of its gang ") != std::string::npos;
+}
+
 bool Leader::act(World& world) {
   while (!stages_.empty() && stages_.front().actions.empty()) stages_.pop_front();
   if (stages_.empty()) {
@@ -198,7 +204,7 @@ bool Leader::act(World& world) {
   ++writes_;
   const auto victim = pods_.find(action.key);
   const bool ends = current_ == kAccelerator && action.kind == plan::ActionKind::kDelete && victim != pods_.end() &&
-                    slice::in_slice(*victim->second);
+                    slice::in_slice(*victim->second) && !is_exchange(action);
   const Status done = world.apply(action);
   if (done.ok()) {
     failed_writes_.record_success(action);

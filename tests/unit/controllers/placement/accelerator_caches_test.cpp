@@ -37,7 +37,7 @@ class Caches : public ::testing::Test {
     nodes_.put(*with(nodes_.get({"", node}), change));
   }
   AcceleratorCache& cache(const char* accelerator = kV6e, const RemovedHosts& removed = {}, Duration now = 5s) {
-    return caches_.update(accelerator, {removed, nullptr}, after(now));
+    return caches_.update(accelerator, {removed, nullptr}, after(now)).cache;
   }
   /// What uses each node of the pools: "pool-a-0: default/job (train)".
   std::vector<std::string> uses(const char* accelerator = kV6e) {
@@ -348,7 +348,7 @@ TEST_P(RandomChanges, GiveThePlanOfAFirstReading) {
     const Duration now = std::chrono::seconds(20 + round);
     PlacementObserved seen;
     seen.now = after(now);
-    const plan::Plan plan = plan_placement(seen, caches.update(kV6e, {}, seen.now), options_);
+    const plan::Plan plan = plan_placement(seen, caches.update(kV6e, {}, seen.now).cache, options_);
     ASSERT_THAT(plan, plan::EqualsPlan(expected(now))) << "round " << round;
     if (plan.reason.find("is placed in") != std::string::npos) ++placed;
   }

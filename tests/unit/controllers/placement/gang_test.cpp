@@ -14,9 +14,11 @@ using namespace std::chrono_literals;
 using ::testing::ElementsAre;
 
 /// "x" of each lone slice, "x y" of a gang.
-std::vector<std::string> order_of(const std::vector<Slice>& ready) {
+std::vector<std::string> order_of(const std::vector<Slice>& ready, const std::vector<Slice>& placed = {}) {
+  RunningSlices running;
+  for (const Slice& slice : placed) running.emplace(slice.key, &slice);
   std::vector<std::string> out;
-  for (const Gang& gang : gangs_in_order(pointers_to(ready))) {
+  for (const Gang& gang : gangs_in_order(pointers_to(ready), running)) {
     std::string names;
     for (const Slice* slice : gang.slices) names += (names.empty() ? "" : " ") + slice->key.name;
     out.push_back(std::move(names));
@@ -60,6 +62,14 @@ TEST(GangsInOrder, AreOfOneNamespaceAndName) {
   EXPECT_THAT(order_of(slices_of({a_slice("u").gang("g", 2), a_slice("v").in("team").gang("g", 2),
                                   a_slice("w").gang("h", 2), a_slice("x").gang("g", 2)})),
               ElementsAre("u x", "w", "v"));
+}
+
+TEST(GangsInOrder, AreAsOldAsTheirSlicesThatRun) {
+  const std::vector<Slice> ready =
+      slices_of({a_slice("other").created(1h), a_slice("w").gang("g", 2).created(2h), a_slice("g").created(3h)});
+  EXPECT_THAT(order_of(ready), ElementsAre("other", "w", "g"));
+  EXPECT_THAT(order_of(ready, slices_of({a_slice("v").gang("g", 2).runs_in("pool-a")})),
+              ElementsAre("w", "other", "g"));
 }
 
 TEST(GangsInOrder, KeepALoneSliceApartFromAGangOfItsName) {

@@ -95,6 +95,18 @@ TEST_F(Places, HaveNoDomainIfAPodHadNoNodeInIt) {
   EXPECT_EQ(place()->queued_since, after(1min));
 }
 
+TEST_F(Places, AreThoseOfAPreemptedSliceWhicheverPodIsDeletedFirst) {
+  const auto preempted = [](PodView& pod) { pod.disruption = tpu::kPreemptionBySlice; };
+  change(train().pod(0), train().host(0, preempted).terminating(0).pod(0), 1h);
+  ASSERT_NE(place(), nullptr);
+  EXPECT_TRUE(place()->was_preempted);
+  change(train().pod(1), nullptr, 1h);
+  EXPECT_TRUE(place()->was_preempted);
+  change(a_slice("train").pod(0), train().pod(0), 2h);
+  change(train().pod(0), nullptr, 3h);
+  EXPECT_FALSE(place()->was_preempted) << "it has run again";
+}
+
 TEST_F(Places, KeepTheEarliestTimeInTheQueue) {
   const auto queued = [](PodView& pod) { pod.annotations[std::string(tpu::kQueuedSince)] = "2026-01-01T00:00:30Z"; };
   change(train().host(0, queued).pod(0), nullptr, 1h);

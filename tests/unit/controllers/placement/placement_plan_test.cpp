@@ -172,6 +172,27 @@ TEST(PlacementPlan, SendsOneEventForTheSlicesOfAWorkload) {
   EXPECT_THAT(plan_placement(seen, {}).events, IsEmpty()) << "the workload waits already";
 }
 
+TEST(PlacementPlan, RepeatsTheEventOfAWorkloadThatWaitsBeforeItExpires) {
+  PlacementScene seen = observed({a_pool("pool-a").node(1, cordoned)}, {a_slice("train"), a_slice("other")});
+  apply_plan(plan_placement(seen, {}), seen.pods);
+  std::vector<Timestamp> events;
+  const Timestamp end = seen.now + 200min;
+  while (seen.now < end) {
+    const Plan plan = plan_placement(seen, {});
+    ASSERT_TRUE(plan.requeue_after.has_value());
+    for (const plan::EventIntent& event : plan.events) {
+      EXPECT_THAT(event.message, StartsWith("2 slices wait, slice other among them: 1 node pool matches"));
+      events.push_back(seen.now);
+    }
+    seen.last_plan = seen.now;
+    seen.now += std::min(*plan.requeue_after, Duration(7min));
+  }
+  ASSERT_THAT(events, SizeIs(4));
+  for (std::size_t i = 1; i < events.size(); ++i) EXPECT_EQ(events[i] - events[i - 1], 50min);
+  seen.last_plan.reset();
+  EXPECT_THAT(plan_placement(seen, {}).events, IsEmpty()) << "not known when it was last sent";
+}
+
 TEST(PlacementPlan, IsEmptyOnceTheReasonIsWritten) {
   const Plan again =
       plan_after_apply(observed({a_pool("pool-a").node(1, cordoned)}, {a_slice("train"), a_slice("other")}));

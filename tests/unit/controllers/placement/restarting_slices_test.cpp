@@ -74,6 +74,12 @@ TEST_F(RestartingSlice, DoesNotKeepItIfItsWorkloadMayHaveEnded) {
   EXPECT_THAT(plan_at(1s, {a_pool("pool-a")}, {other()}).reason, HasSubstr("slice other of 2 hosts is placed"));
 }
 
+TEST_F(RestartingSlice, DoesNotKeepItIfItWasPreempted) {
+  places_.begin()->second.was_preempted = true;
+  const plan::Plan plan = plan_at(10s, {a_pool("pool-a")}, {train().without(1), other()});
+  EXPECT_THAT(plan.reason, HasSubstr("slice other of 2 hosts is placed in node pool pool-a"));
+}
+
 TEST_F(RestartingSlice, KeepsItsDomainWhileSomeOfItsPodsAreMissing) {
   places_.begin()->second.workload_runs = false;
   const SliceBuilder half = train().without(1);
