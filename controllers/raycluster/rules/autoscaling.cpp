@@ -16,6 +16,8 @@ using raycluster::kAutoscalerV2Variable;
 using Errors = FieldErrors;
 
 constexpr raycluster::RayVersion kFirstWithPriority{2, 56, 0};
+/// The first whose autoscaler v2 may see the name of a pod again (ray-project/ray#54397).
+constexpr raycluster::RayVersion kFirstWithSameNames{2, 49, 0};
 
 const Json* find_named(const Json& list, std::string_view name) {
   const auto found =
@@ -31,6 +33,11 @@ const Json* v2_variable(const ClusterView& cluster) {
 bool asks_for_v2(const Json* variable) {
   const std::string value = variable == nullptr ? std::string() : string_at(*variable, {"value"});
   return value == "1" || value == "true";
+}
+
+/// By its options, or, as before they had a version, by a variable of the head.
+bool wants_v2(const ClusterView& cluster) {
+  return cluster.spec.autoscaling.version == "v2" || asks_for_v2(v2_variable(cluster));
 }
 
 void check_options(const ClusterView& cluster, Errors& errors) {
@@ -136,8 +143,7 @@ void check_autoscaling(const ClusterView& cluster, Errors& errors) {
   check_version_variable(cluster, errors);
   check_head_containers(cluster, errors);
   check_restart_policy(cluster, cluster.spec.head, cluster.at("headGroupSpec"), errors);
-  // Before autoscalerOptions.version there was only the variable.
-  const bool v2 = cluster.spec.autoscaling.version == "v2" || asks_for_v2(v2_variable(cluster));
+  const bool v2 = wants_v2(cluster);
   for_each_group(cluster, [&](const Json& json, const raycluster::WorkerGroup& group, const std::string& path) {
     check_group(cluster, v2, json, path, errors);
     check_restart_policy(cluster, group, path, errors);
@@ -147,7 +153,15 @@ void check_autoscaling(const ClusterView& cluster, Errors& errors) {
 std::vector<std::string> warn_autoscaling(const ClusterView& cluster) {
   const raycluster::RayClusterSpec& spec = cluster.spec;
   std::vector<std::string> out;
-  if (!spec.autoscaling.enabled || spec.autoscaling.version != "v1") return out;
+  if (!spec.autoscaling.enabled) return out;
+  const std::optional<raycluster::RayVersion> version = raycluster::parse_ray_version(spec.ray_version);
+  if (version && *version < kFirstWithSameNames && wants_v2(cluster)) {
+    out.push_back(fmt::format(
+        "{}: \"{}\": its autoscaler v2 takes the pods of a replica that was removed and added again for the "
+        "removed ones, and may then ask for more: use 2.49.0 or later",
+        cluster.at("rayVersion"), spec.ray_version));
+  }
+  if (spec.autoscaling.version != "v1") return out;
   for (std::size_t i = 0; i < spec.groups.size(); ++i) {
     if (!may_restart(spec.groups[i])) continue;
     out.push_back(

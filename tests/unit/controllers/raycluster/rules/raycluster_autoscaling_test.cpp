@@ -9,6 +9,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
+using ::testing::SizeIs;
 using testing::tpu_cluster;
 using testing::with;
 
@@ -77,6 +78,20 @@ TEST(ValidateAutoscaling, RefusesPodsThatRestartWithVersion2) {
   EXPECT_THAT(warn_raycluster(cluster),
               ElementsAre("spec.workerGroupSpecs[0].template.spec.restartPolicy: should be Never or unset with "
                           "spec.autoscalerOptions.version v1"));
+}
+
+TEST(ValidateAutoscaling, WarnsOfVersion2InARayThatDoesNotExpectTheSameNamesAgain) {
+  const auto warnings_with = [](const Json& cluster, const char* ray) {
+    return warn_raycluster(with(cluster, "/spec/rayVersion", ray));
+  };
+  EXPECT_THAT(
+      warnings_with(autoscaled("v2"), "2.48.0"),
+      ElementsAre("spec.rayVersion: \"2.48.0\": its autoscaler v2 takes the pods of a replica that was removed and "
+                  "added again for the removed ones, and may then ask for more: use 2.49.0 or later"));
+  EXPECT_THAT(warnings_with(with_variable(autoscaled(), "1"), "2.9.3-py310"), SizeIs(1));
+  EXPECT_THAT(warnings_with(autoscaled("v2"), "2.49.0"), IsEmpty());
+  EXPECT_THAT(warnings_with(autoscaled("v2"), "nightly"), IsEmpty());
+  EXPECT_THAT(warnings_with(autoscaled("v1"), "2.48.0"), IsEmpty());
 }
 
 TEST(ValidateAutoscaling, AllowsAnIdleTimeoutOfAGroupWithVersion2Only) {
