@@ -1,5 +1,8 @@
 #include "controllers/jobset/decisions.h"
 
+#include <utility>
+
+#include "controllers/jobset/active_deadline.h"
 #include "controllers/jobset/child_jobs.h"
 #include "controllers/jobset/children.h"
 
@@ -35,6 +38,8 @@ Result<Decisions> decide(const JobSetState& state, const JobBuilder& builder, co
   out.service = decide_service(state.spec, state.seen);
   if (finished) {
     out.cleanup = clean_up_finished(state, options);
+  } else if (Problem exceeded = exceeded_deadline(state); exceeded && !has_succeeded(state.spec, state.children)) {
+    out.failure = FailureDecision{.failed = std::move(exceeded)};
   } else if (!state.children.failed.empty()) {
     out.failure = apply_failure_policy(state.spec, state.status, state.children.failed);
   } else if (has_succeeded(state.spec, state.children)) {

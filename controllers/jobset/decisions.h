@@ -39,9 +39,9 @@ struct Decisions {
   [[nodiscard]] bool finishes() const { return cleanup || completed || (failure && failure->failed); }
 };
 
-/// Jobs of previous attempts are deleted. A finished JobSet is cleaned up. Otherwise the first that applies: the
-/// failure policy if Jobs failed; the success policy if it is met; creating, suspending, resuming and resizing
-/// children.
+/// Jobs of previous attempts are deleted. A finished JobSet is cleaned up. Otherwise the first that applies: failure if
+/// the active deadline has passed before the JobSet succeeded; the failure policy if Jobs failed; the success policy if
+/// it is met; creating, suspending, resuming and resizing children.
 ///
 /// Errors: JobBuilder::build()'s.
 [[nodiscard]] Result<Decisions> decide(const JobSetState& state, const JobBuilder& builder, const Options& options);

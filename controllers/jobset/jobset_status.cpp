@@ -35,6 +35,7 @@ JobSetStatus JobSetStatus::read(const Object& jobset) {
   status.restarts = static_cast<int>(int_at(json, {"restarts"}));
   status.counted_restarts = static_cast<int>(int_at(json, {"restartsCountTowardsMax"}));
   status.terminal_state = string_at(json, {"terminalState"});
+  status.started = parse_rfc3339(string_at(json, {"startTime"}));
   for (const Json& job : array_at(json, {"replicatedJobsStatus"})) {
     ReplicatedJobStatus& read = status.jobs[string_at(job, {"name"})];
     read.restarts = numbers_at(job, "jobRestarts");
@@ -54,6 +55,11 @@ Json JobSetStatus::to_json(const Json& before, const JobSetSpec& spec) const {
   out["restarts"] = restarts;
   if (counted_restarts > 0) out["restartsCountTowardsMax"] = counted_restarts;
   if (!terminal_state.empty()) out["terminalState"] = terminal_state;
+  if (started) {
+    out["startTime"] = format_rfc3339(*started);
+  } else {
+    out.erase("startTime");
+  }
   // The order is upstream's: descending by name.
   Json list = Json::array();
   for (const auto& [name, status] : std::ranges::reverse_view(jobs)) {

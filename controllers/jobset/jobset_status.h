@@ -2,10 +2,12 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "api/base/clock.h"
 #include "api/types/object.h"
 #include "controllers/jobset/rules/spec.h"
 
@@ -31,6 +33,8 @@ struct JobSetStatus {
   int restarts = 0;
   int counted_restarts = 0;
   std::string terminal_state;
+  /// startTime: since when the JobSet has been active, of one with an activeDeadlineSeconds.
+  std::optional<Timestamp> started;
   JobCounts jobs;
   Json conditions = Json::array();
 

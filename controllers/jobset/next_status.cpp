@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "controllers/jobset/active_deadline.h"
 #include "controllers/jobset/rules/jobset_labels.h"
 #include "controllers/plan/conditions.h"
 #include "controllers/plan/waiting_conditions.h"
@@ -241,6 +242,9 @@ plan::PodProgress pod_progress(const JobSetState& state, const Decisions& decisi
 JobSetStatus next_status(const JobSetState& state, const Decisions& decisions, plan::Changes& changes) {
   JobSetStatus status = state.status;
   status.jobs = state.counts;
+  if (!state.status.finished()) {
+    status.started = next_start_time(state, decisions.failure && decisions.failure->restart.has_value());
+  }
   set_upstream_conditions(state, decisions, status, changes);
   set_own_conditions(state, decisions, status.conditions, changes);
   plan::update_waiting_conditions(state.seen.waiting, pod_progress(state, decisions), state.spec.generation,
@@ -252,6 +256,7 @@ JobSetStatus next_status(const JobSetState& state, const Decisions& decisions, p
 JobSetStatus refused_status(const JobSetState& state, const Problem& refusal, plan::Changes& changes) {
   JobSetStatus status = state.status;
   if (state.spec.suspended) {
+    status.started.reset();
     status.jobs = state.counts;  // A queue waits until no Job is active.
     UpstreamConditions conditions(state, status.conditions, changes);
     set_suspended(conditions);

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "controllers/jobset/active_deadline.h"
 #include "controllers/jobset/children.h"
 #include "controllers/jobset/next_status.h"
 #include "controllers/jobset/rules/jobset_labels.h"
@@ -246,6 +247,7 @@ plan::Plan render(const JobSetState& state, const Decisions& decisions,
     changes.count(kFinishedJobSets, kCompleted);
   }
   if (const auto& running = decisions.running; running) {
+    if (const auto until = active_until(state)) changes.requeue_within(*until - state.seen.now);
     render_service(state, decisions.service, changes);
     render_claims(state.spec, running->create_claims, changes);
     render_suspension(running->suspend, changes);

@@ -93,6 +93,7 @@ JobSetBuilder JobSetGenerator::random_jobset() {
   add_policies(jobset, jobs);
   if (chance(20)) jobset.suspend();
   if (chance(20)) jobset.set("/spec/ttlSecondsAfterFinished", 10 * below(10));
+  if (chance(20)) jobset.set("/spec/activeDeadlineSeconds", 1 + below(600));
   if (chance(10)) jobset.set("/spec/network/enableDNSHostnames", false);
   if (chance(10)) jobset.set("/spec/network/subdomain", "elsewhere");
   if (chance(10)) jobset.set("/spec/network/publishNotReadyAddresses", false);

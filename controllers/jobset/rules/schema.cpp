@@ -92,6 +92,7 @@ constexpr auto kJobSetShapes = [] {
       FieldShape{.path = "spec.coordinator.podIndex", .type = kInteger},
       FieldShape{.path = "spec.managedBy", .type = kString},
       FieldShape{.path = "spec.ttlSecondsAfterFinished", .type = kInt32, .negative = false},
+      FieldShape{.path = "spec.activeDeadlineSeconds", .type = kInteger},
       FieldShape{.path = "spec.volumeClaimPolicies", .type = kList, .max = 50},
       FieldShape{.path = "spec.volumeClaimPolicies.*", .type = kObject},
       FieldShape{.path = "spec.volumeClaimPolicies.*.templates", .type = kList, .max = 50},

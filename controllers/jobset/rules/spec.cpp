@@ -137,6 +137,10 @@ JobSetSpec JobSetSpec::read(const Json& jobset) {
   if (find_set(*found, {"ttlSecondsAfterFinished"}) != nullptr) {
     spec.ttl = std::chrono::seconds(int_at(*found, {"ttlSecondsAfterFinished"}));
   }
+  if (find_set(*found, {"activeDeadlineSeconds"}) != nullptr) {
+    constexpr auto kMax = std::chrono::duration_cast<std::chrono::seconds>(kMaxActiveDeadline);
+    spec.active_deadline = std::min(std::chrono::seconds(int_at(*found, {"activeDeadlineSeconds"})), kMax);
+  }
   spec.claims = read_claims(*found, spec.key.name);
   return spec;
 }

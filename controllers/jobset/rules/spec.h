@@ -22,6 +22,9 @@ inline constexpr std::string_view kControllerName = "jobset.sigs.k8s.io/jobset-c
 /// pods have terminated, and its replacement may be created while they terminate.
 inline constexpr std::string_view kRestartAt = "tpuslice.dev/restart-at";
 
+/// A longer deadline is cut to this, which times can be added to.
+inline constexpr Duration kMaxActiveDeadline = std::chrono::hours(24 * 365 * 100);
+
 /// A replicated job waits until another one is ready, or has succeeded.
 struct Dependency {
   std::string name;
@@ -104,6 +107,7 @@ struct JobSetSpec {
   std::string coordinator;  ///< Address of the coordinator; empty without one.
   std::string managed_by;
   std::optional<Duration> ttl;
+  std::optional<Duration> active_deadline;  ///< activeDeadlineSeconds, at most kMaxActiveDeadline.
   std::vector<VolumeClaim> claims;
   bool restart_at_failure_target = false;
 

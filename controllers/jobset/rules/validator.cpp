@@ -161,6 +161,13 @@ void check_jobset_manager(const Json& jobset, Errors& errors) {
   }
 }
 
+void check_active_deadline(const Json& jobset, Errors& errors) {
+  const Json* seconds = find_set(jobset, {"spec", "activeDeadlineSeconds"});
+  if (seconds == nullptr || !seconds->is_number_integer() || *seconds > 0) return;
+  errors.push_back(
+      invalid_value("spec.activeDeadlineSeconds", *seconds, "must be greater than or equal to 1", kJobSetRule));
+}
+
 void check_jobset_object(const Json& jobset, const JobSetSpec& spec, Errors& errors) {
   if (const std::size_t jobs = array_at(jobset, {"spec", "replicatedJobs"}).size(); jobs > rules::kMaxGroups) {
     errors.push_back(too_many("spec.replicatedJobs", jobs, rules::kMaxGroups, kOurRule));
@@ -171,6 +178,7 @@ void check_jobset_object(const Json& jobset, const JobSetSpec& spec, Errors& err
   check_subdomain(jobset, errors);
   check_jobset_policies(jobset, spec, errors);
   check_jobset_manager(jobset, errors);
+  check_active_deadline(jobset, errors);
   check_jobset_volumes(jobset, spec, errors);
   check_jobset_slices(spec, errors);
 }

@@ -100,6 +100,7 @@ TEST(JobSetUpdate, AcceptsChangesOfMutableFields) {
   EXPECT_THAT(jobset_message(old, &old), IsEmpty());
   EXPECT_THAT(jobset_message(with(old, "/spec/suspend", true), &old), IsEmpty());
   EXPECT_THAT(jobset_message(with(old, "/spec/ttlSecondsAfterFinished", 60), &old), IsEmpty());
+  EXPECT_THAT(jobset_message(with(old, "/spec/activeDeadlineSeconds", 60), &old), IsEmpty());
   EXPECT_THAT(jobset_message(with(old, "/spec/coordinator/jobIndex", 1), &old), IsEmpty());
   EXPECT_THAT(jobset_message(with(old, "/metadata/labels/a", "b"), &old), IsEmpty());
 }
