@@ -4,6 +4,7 @@
 
 #include <optional>
 
+#include "api/types/conditions.h"
 #include "controllers/jobset/jobset_state.h"
 
 namespace tpuslice::jobset {
