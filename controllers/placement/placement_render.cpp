@@ -34,7 +34,8 @@ constexpr Duration kReminderPeriod = std::chrono::minutes(50);
 /// When the event of the workload, which has this uid, is due for the first time after `now`. Those of different
 /// workloads are spread over the period.
 Timestamp next_reminder(const std::string& uid, Timestamp now) {
-  const std::chrono::seconds offset(fnv1a(uid) % std::chrono::seconds(kReminderPeriod).count());
+  constexpr auto kPeriod = std::chrono::duration_cast<std::chrono::seconds>(kReminderPeriod);
+  const std::chrono::seconds offset(fnv1a(uid) % kPeriod.count());
   const auto periods = (now.time_since_epoch() + offset) / kReminderPeriod;
   return Timestamp((periods + 1) * kReminderPeriod - offset);
 }
