@@ -54,7 +54,7 @@ void drop_node_choice(PodScheduling& scheduling, PodView& pod) {
   scheduling.tolerations = {};
   scheduling.node_affinity = {};
   scheduling.preferred_affinity = {};
-  scheduling.claim_templates = {};
+  scheduling.resource_claims = {};
   pod.unschedulable = {};
   pod.scheduling_error = {};
   pod.nominated = false;
@@ -77,12 +77,12 @@ Status check_size(const PodScheduling& scheduling, const ObjectKey& pod) {
       pod.to_string(), bytes, kMaxNodeChoice);
 }
 
-SharedString read_claim_templates(Value claims) {
+SharedString read_resource_claims(Value claims) {
   std::string out;
   int index = 0;
   each_item(claims, [&](Value claim) {
     each_member(claim, [&](std::string_view key, Value name) {
-      if (key != "resourceClaimTemplateName" || out.size() > kMaxMessage) return;
+      if ((key != "resourceClaimTemplateName" && key != "resourceClaimName") || out.size() > kMaxMessage) return;
       out += fmt::format("{}spec.resourceClaims[{}].{} {}", out.empty() ? "" : ", ", index, key, text_of(name));
     });
     ++index;
@@ -204,7 +204,7 @@ void read_pod_spec(Value value, const KeptKeys* keep, PodScheduling& scheduling,
     } else if (key == "overhead") {
       resources.overhead = read_requests(member);
     } else if (key == "resourceClaims") {
-      scheduling.claim_templates = read_claim_templates(member);
+      scheduling.resource_claims = read_resource_claims(member);
     } else if (key == "containers") {
       each_item(member, [&](Value container) { read_container(container, keep, resources); });
     } else if (key == "initContainers") {

@@ -95,8 +95,8 @@ struct PodScheduling {
   std::vector<TolerationView> tolerations;
   SharedString node_affinity;       ///< JSON of the required node selector; empty without one.
   SharedString preferred_affinity;  ///< JSON of the list of preferred terms; empty without any.
-  /// "spec.resourceClaims[0].resourceClaimTemplateName gpu-template", of each claim that has one.
-  SharedString claim_templates;
+  /// "spec.resourceClaims[0].resourceClaimTemplateName gpu-template" of each claim, by its template or by its name.
+  SharedString resource_claims;
   friend bool operator==(const PodScheduling&, const PodScheduling&) = default;
 };
 

@@ -43,6 +43,7 @@ void AcceleratorCache::read(const ClusterState& cluster, Timestamp now) {
   slices_.clear();
   placed_ = {};
   unplaced_.clear();
+  waiting_started_.clear();
   pods_without_tpus_.clear();
   domains_ = {};
   comparisons_.clear();
@@ -122,6 +123,12 @@ void AcceleratorCache::set_slice(const ObjectKey& key, const std::vector<PodPtr>
   if (std::ranges::any_of(members, &PodView::minimal, [](const PodPtr& pod) -> const PodView& { return *pod; })) {
     cached.state = {};
   }
+  if (std::ranges::none_of(live, [](const PodPtr& pod) { return is_gated(*pod); })) {
+    for (const PodPtr& pod : live) {
+      if (cached.waits_started) break;
+      cached.waits_started = plan::parse_waiting_code(pod->annotation(tpu::kWaitingReason));
+    }
+  }
   add_to_lists(cached);
   occupy_domains(cached);
 }
@@ -179,6 +186,7 @@ void AcceleratorCache::vacate_domains(CachedSlice& cached) {
 void AcceleratorCache::add_to_lists(const CachedSlice& cached) {
   const Slice& slice = cached.slice;
   if (!slice.gang.empty() && has_started(cached)) ++placed_.gangs[{slice.key.namespace_name, slice.gang}];
+  if (cached.waits_started) ++waiting_started_[*cached.waits_started];
   if (cached.state.phase == SlicePhase::kPlaced) {
     placed_.by_key.emplace(slice.key, &slice);
   } else if (cached.state.phase != SlicePhase::kIdle) {
@@ -189,6 +197,7 @@ void AcceleratorCache::add_to_lists(const CachedSlice& cached) {
 void AcceleratorCache::remove_from_lists(const CachedSlice& cached) {
   const Slice& slice = cached.slice;
   unplaced_.erase(&cached);
+  if (cached.waits_started) --waiting_started_[*cached.waits_started];
   placed_.by_key.erase(slice.key);
   if (slice.gang.empty() || !has_started(cached)) return;
   const auto gang = placed_.gangs.find({slice.key.namespace_name, slice.gang});

@@ -5,6 +5,7 @@
 #include <list>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -22,8 +23,10 @@ namespace tpuslice::placement {
 /// A slice and what is derived from it.
 struct CachedSlice {
   Slice slice;
-  SliceState state;                   ///< At the time of the last update_states().
-  bool has_waiting_reason = false;    ///< On one of its live pods.
+  SliceState state;                 ///< At the time of the last update_states().
+  bool has_waiting_reason = false;  ///< On one of its live pods.
+  /// Why some of its pods have no nodes although no plan of placement is about it: it is placed, or has no gates.
+  std::optional<plan::WaitingCode> waits_started;
   std::vector<std::string> occupied;  ///< Domains that it occupies.
 };
 
@@ -73,6 +76,8 @@ class AcceleratorCache {
   [[nodiscard]] const PlacedSlices& placed() const { return placed_; }
   /// The slices that are neither placed nor idle, by key.
   [[nodiscard]] std::vector<const CachedSlice*> unplaced() const;
+  /// Number of slices by CachedSlice::waits_started.
+  [[nodiscard]] const std::map<plan::WaitingCode, std::size_t>& waiting_started() const { return waiting_started_; }
   /// Pods without TPUs on the nodes, by node name, sorted by key.
   [[nodiscard]] const std::map<std::string, std::vector<PodPtr>>& pods_without_tpus() const {
     return pods_without_tpus_;
@@ -99,6 +104,7 @@ class AcceleratorCache {
   std::map<ObjectKey, CachedSlice> slices_;
   PlacedSlices placed_;
   std::set<const CachedSlice*, ByKey> unplaced_;
+  std::map<plan::WaitingCode, std::size_t> waiting_started_;
   std::map<std::string, std::vector<PodPtr>> pods_without_tpus_;
   Domains domains_;
   std::list<std::shared_ptr<Comparison>> comparisons_;  ///< The one that was used last is first.

@@ -16,8 +16,8 @@ std::optional<std::string> pod_accelerator(const PodView& pod) {
 }
 
 std::optional<std::string> waiting_pod_accelerator(const PodView& pod) {
-  const bool gated = is_gated(pod) && is_live(pod);
-  return gated || !pod.annotation(tpu::kScaleUpFor).empty() ? pod_accelerator(pod) : std::nullopt;
+  const bool waits = is_live(pod) && (is_gated(pod) || !pod.annotation(tpu::kWaitingReason).empty());
+  return waits || !pod.annotation(tpu::kScaleUpFor).empty() ? pod_accelerator(pod) : std::nullopt;
 }
 
 std::optional<std::string> scout_accelerator(const PodView& pod) {

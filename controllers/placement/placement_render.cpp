@@ -178,10 +178,11 @@ class PlanBuilder {
     for (const auto* slices : {&decisions.incomplete, &decisions.refused, &decisions.rejected}) {
       for (const WaitingSlice& each : *slices) ++counts[each.reason.code];
     }
+    for (const auto& [code, slices] : cache_.waiting_started()) counts[code] += slices;
     for (std::size_t i = 0; i < plan::kWaitingCodes.size(); ++i) {
       plan_.measurements.push_back({Measurement::Kind::kLevel,
                                     "tpuslice_slices_waiting",
-                                    "Number of slices that are not placed.",
+                                    "Number of slices that wait for nodes or pods.",
                                     {{"accelerator", accelerator_}, {"reason", std::string(plan::kWaitingCodes.at(i))}},
                                     static_cast<double>(counts[static_cast<plan::WaitingCode>(i)])});
     }

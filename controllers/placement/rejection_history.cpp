@@ -13,7 +13,7 @@ namespace {
 slice::Unschedulable why_without_node(const PodView& pod) {
   if (!pod.unschedulable.empty()) return slice::read_unschedulable(pod);
   if (!pod.scheduling_error.empty()) return {true, pod.scheduling_error};
-  const std::string& claims = pod.scheduling->claim_templates;
+  const std::string& claims = pod.scheduling->resource_claims;
   return {true, claims.empty() ? std::string() : "its resource claims may not exist: " + claims};
 }
 

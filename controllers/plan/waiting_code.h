@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 namespace tpuslice::plan {
@@ -46,9 +47,11 @@ inline constexpr std::array<std::string_view, 17> kWaitingCodes = {
   return kWaitingCodes.at(static_cast<std::size_t>(code));
 }
 
-/// Users can change the annotation of their pods.
-[[nodiscard]] constexpr bool is_waiting_code(std::string_view word) {
-  return std::ranges::find(kWaitingCodes, word) != kWaitingCodes.end();
+/// Absent for another word: users can change the annotation of their pods.
+[[nodiscard]] constexpr std::optional<WaitingCode> parse_waiting_code(std::string_view word) {
+  const auto* const found = std::ranges::find(kWaitingCodes, word);
+  if (found == kWaitingCodes.end()) return std::nullopt;
+  return static_cast<WaitingCode>(found - kWaitingCodes.begin());
 }
 
 /// Whether `reason`, of the condition tpuslice.dev/SlicesPlaced, is that nodes are missing or in use.

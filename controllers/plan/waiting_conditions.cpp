@@ -140,7 +140,7 @@ void add_failures(const Reasons& failures, State finished, std::int64_t generati
 bool begins_to_wait(const Json& conditions, const Problem& problem) {
   const Json* const before = find_condition(conditions, kSlicesPlaced);
   const bool is_known = before != nullptr && string_at(*before, {"reason"}) == problem.reason;
-  return is_waiting_code(problem.reason) && !is_known;
+  return parse_waiting_code(problem.reason) && !is_known;
 }
 
 bool is_waiting(const PodView& pod) {
@@ -170,7 +170,7 @@ void update_waiting_conditions(const std::vector<std::shared_ptr<const PodView>>
     if (const std::string& reason = pod->annotation(tpu::kWaiting); !reason.empty()) {
       const auto entry = slices.insert_or_assign(slice, reason).first;
       const std::string& word = pod->annotation(tpu::kWaitingReason);
-      if (entry == slices.begin() && is_waiting_code(word)) code = word;
+      if (entry == slices.begin() && parse_waiting_code(word)) code = word;
     }
     if (const std::string& report = pod->annotation(tpu::kNodeNotReady); !report.empty()) lost[slice] = report;
     if (!pod->stuck.empty()) stuck["pod " + pod->key.name] = pod->stuck;

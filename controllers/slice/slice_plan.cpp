@@ -48,6 +48,7 @@ class SlicePlanner {
         out.released = other_pods();
         out.completed = started_with_open_members();
         out.reasons = reasons_of_placed();
+        out.begins_to_wait = begins_to_wait(out.reasons);
         out.node_reports = node_reports();
         out.removed_hosts = unrecorded_removed_hosts();
         break;
@@ -57,8 +58,7 @@ class SlicePlanner {
         break;
       case SlicePhase::kUngated:
         out.reasons = reasons_of_ungated();
-        out.begins_to_wait = std::ranges::none_of(
-            slice_.live(), [](const PodPtr& pod) { return !pod->annotation(tpu::kWaiting).empty(); });
+        out.begins_to_wait = begins_to_wait(out.reasons);
         break;
       case SlicePhase::kReady:
         break;
@@ -112,7 +112,7 @@ class SlicePlanner {
       ++without_node;
       if (!pod->unschedulable.empty() && !read_unschedulable(*pod).temporary) unschedulable = pod;
       const bool says_nothing =
-          pod->unschedulable.empty() && pod->scheduling_error.empty() && pod->scheduling->claim_templates.empty();
+          pod->unschedulable.empty() && pod->scheduling_error.empty() && pod->scheduling->resource_claims.empty();
       if (!says_nothing && (waiting == nullptr || waiting->unschedulable.empty())) waiting = pod;
     }
     if (waiting == nullptr) return std::nullopt;
@@ -230,6 +230,15 @@ class SlicePlanner {
                               chosen->second, domain);
       }
       return {WaitingCode::kNotScheduled, std::move(reason)};
+    });
+  }
+
+  /// Whether one of the reasons is another than those that its pods have, but for the text.
+  [[nodiscard]] bool begins_to_wait(const std::vector<ReasonChange>& reasons) const {
+    return std::ranges::any_of(reasons, [&](const ReasonChange& change) {
+      return !change.reason.text.empty() && std::ranges::none_of(slice_.live(), [&](const PodPtr& pod) {
+        return pod->annotation(tpu::kWaitingReason) == to_string(change.reason.code);
+      });
     });
   }
 

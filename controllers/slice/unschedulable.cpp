@@ -75,7 +75,7 @@ Unschedulable read_unschedulable(const PodView& pod) {
 }
 
 std::string explain_silence(const PodView& pod, Timestamp since) {
-  const std::string& claims = pod.scheduling->claim_templates;
+  const std::string& claims = pod.scheduling->resource_claims;
   return fmt::format("it waits for one since {}, and kube-scheduler reports {}{}", format_rfc3339(since),
                      pod.scheduling_error.empty() ? "no reason" : pod.scheduling_error,
                      claims.empty() ? "" : "; check that its resource claims exist: " + claims);

@@ -6,19 +6,29 @@
 #include <fmt/format.h>
 
 #include "api/base/earlier.h"
+#include "controllers/placement/slices.h"
+#include "tpu/catalog.h"
 #include "tpu/chips.h"
 
 namespace tpuslice::placement {
 namespace {
 
-/// Why the slice cannot use the node, which matches its requirements; empty if it can.
-std::string unusable_reason(const NodeRequirements& requirements, const NodeView& node) {
+/// Whether several pods may share a node of the accelerator, each with some of its chips. Users may have other
+/// accelerators than those of the catalog, of which this is not known.
+bool may_split(const NodeView& node) {
+  const auto accelerator = tpu::find_accelerator(accelerator_of(node.labels));
+  return !accelerator.ok() || (*accelerator)->splits_hosts();
+}
+
+/// Why the slice cannot use the node, which matches its requirements; empty if it can. `split`: may_split().
+std::string unusable_reason(const NodeRequirements& requirements, const NodeView& node, bool split) {
   const std::string& name = node.key.name;
   if (node.minimal) return fmt::format("node {} cannot be read", name);
   if (node.unschedulable) return fmt::format("node {} is cordoned", name);
   if (const std::string ending = removal_reason(node); !ending.empty()) return fmt::format("node {} {}", name, ending);
   if (tpu::chips_of(node) == 0) return fmt::format("node {} advertises no TPU chips", name);
-  if (requirements.chips > tpu::chips_of(node) || tpu::chips_of(node) % requirements.chips != 0) {
+  const bool fits = split ? tpu::chips_of(node) % requirements.chips == 0 : tpu::chips_of(node) == requirements.chips;
+  if (requirements.chips > tpu::chips_of(node) || !fits) {
     return fmt::format("node {} has {} chips, a pod asks for {}", name, tpu::chips_of(node), requirements.chips);
   }
   // Which of different pods share a node is not known.
@@ -57,6 +67,7 @@ Fit compare(const NodeRequirements& requirements, const std::string& domain, con
   if (requirements.too_many) return {Obstacle::kMismatch, {}};
   const std::vector<bool> matched = matched_nodes(requirements, nodes);
   if (matched.empty()) return {Obstacle::kMismatch, {}};
+  const bool split = may_split(*nodes.front()->node);
   std::int64_t chips = 0;
   std::size_t ready = 0;
   for (std::size_t i = 0; i < nodes.size(); ++i) {
@@ -65,7 +76,7 @@ Fit compare(const NodeRequirements& requirements, const std::string& domain, con
       return {Obstacle::kUnusable, fmt::format("{}: node {} does not match the pods' node selector and affinity",
                                                domain, use->node->key.name)};
     }
-    if (std::string reason = unusable_reason(requirements, *use->node); !reason.empty()) {
+    if (std::string reason = unusable_reason(requirements, *use->node, split); !reason.empty()) {
       return {Obstacle::kUnusable, fmt::format("{}: {}", domain, reason)};
     }
     if (tpu::chips_of(*use->node) != tpu::chips_of(*nodes.front()->node)) {

@@ -6,6 +6,7 @@
 #include "controllers/raycluster/rules/raycluster_labels.h"
 #include "tpu/identity_parts.h"
 #include "tpu/labels.h"
+#include "tpu/rules/tpu_rules.h"
 
 namespace tpuslice::raycluster {
 namespace {
@@ -55,9 +56,11 @@ Result<std::optional<tpu::SliceIdentity>> identify_pod(const Json& pod) {
   identity.sets_hostname = true;
   identity.containers = std::move(containers);
   ASSIGN_OR_RETURN(const std::optional<tpu::SliceShape> shape, tpu::selected_shape(pod));
-  if (!shape)
-    return tpu::unknown_accelerator(pod).empty() ? Result<tpu::MaybeIdentity>(missing_shape(pod))
-                                                 : tpu::MaybeIdentity();
+  if (!shape) {
+    // Node affinity or a compute class may choose the nodes of a pod with neither; its slice is not known.
+    const bool is_unknown = !rules::selects_tpu_nodes(pod) || !tpu::unknown_accelerator(pod).empty();
+    return is_unknown ? tpu::MaybeIdentity() : Result<tpu::MaybeIdentity>(missing_shape(pod));
+  }
   ASSIGN_OR_RETURN(identity.hosts, tpu::set_shape(identity, *shape));
   ASSIGN_OR_RETURN(identity.host_index, ray_host_index(pod, identity));
   const std::string uid = tpu::controller_uid(pod);

@@ -33,7 +33,7 @@ std::size_t size_of_resources(const ResourceAmounts& resources) {
 std::size_t scheduling_size(const PodScheduling& scheduling) {
   std::size_t bytes = block(sizeof(PodScheduling)) + heap_of_text(scheduling.node_affinity.size()) +
                       heap_of_text(scheduling.preferred_affinity.size()) +
-                      heap_of_text(scheduling.claim_templates.size()) + size_of_resources(scheduling.resources) +
+                      heap_of_text(scheduling.resource_claims.size()) + size_of_resources(scheduling.resources) +
                       size_of_resources(scheduling.requests);
   for (const auto& [key, value] : scheduling.node_selector) bytes += 2 * kSharedText + key.size() + value.size();
   for (const TolerationView& each : scheduling.tolerations) {

@@ -23,6 +23,8 @@ namespace tpuslice::slice {
 
 inline constexpr const char* kV6e = "tpu-v6e-slice";
 inline constexpr const char* kV5p = "tpu-v5p-slice";
+/// The accelerator whose hosts may share a node.
+inline constexpr const char* kTpu7x = "tpu7x";
 inline constexpr const char* kGkePool = "cloud.google.com/gke-nodepool";
 /// A topology key of larger domains: several pools have one value.
 inline constexpr const char* kRow = "example.com/row";

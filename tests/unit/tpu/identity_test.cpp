@@ -83,6 +83,12 @@ TEST(RayIdentity, NamesAMissingOrInvalidSelector) {
   EXPECT_THAT(error_of(RayPod{.topology = "4x5"}.json()), HasSubstr("does not exist for tpu-v6e-slice"));
 }
 
+TEST(RayIdentity, IsAbsentIfNodesAreChosenByOtherLabels) {
+  const auto identity = identity_of_pod(RayPod{.accelerator = "", .topology = ""}.json());
+  ASSERT_TRUE(identity.ok()) << identity.error().message();
+  EXPECT_FALSE(identity->has_value());
+}
+
 TEST(RayIdentity, RefusesSplitHostsBeforeTpu7x) {
   EXPECT_THAT(error_of(RayPod{.chips = {2, 2}}.json()), HasSubstr("one container must ask for all 4 chips"));
   EXPECT_THAT(error_of(RayPod{.accelerator = "tpu7x", .topology = "2x2x2", .chips = {1, 3}}.json()),

@@ -186,11 +186,12 @@ TEST(PodView, KeepsTheTemplatesOfTheClaimsOfAnUnboundPod) {
                {"name": "a", "resourceClaimTemplateName": "tpu"}, {"name": "b", "resourceClaimName": "mine"},
                {"name": "c", "resourceClaimTemplateName": "net"}])" +
                            node + "}}")
-        ->scheduling->claim_templates;
+        ->scheduling->resource_claims;
   };
   EXPECT_EQ(
       templates(""),
-      "spec.resourceClaims[0].resourceClaimTemplateName tpu, spec.resourceClaims[2].resourceClaimTemplateName net");
+      "spec.resourceClaims[0].resourceClaimTemplateName tpu, spec.resourceClaims[1].resourceClaimName mine, "
+      "spec.resourceClaims[2].resourceClaimTemplateName net");
   EXPECT_EQ(templates(R"(, "nodeName": "n")"), "");
 }
 

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/unit/controllers/placement/decisions.h"
+#include "tpu/labels.h"
 
 namespace tpuslice::placement {
 namespace {
@@ -155,6 +156,14 @@ TEST(AssignGang, PlacesAllLostSlicesOrNone) {
   Cluster cluster{lettered_pools(1)};
   cluster.placed_gangs = {{{"default", "g"}, 1}};
   EXPECT_THAT(cluster.assigns({a_slice("x").gang("g", 3), a_slice("y").gang("g", 3)}).placed, IsEmpty());
+}
+
+TEST(AssignGang, IsPlacedInOneBlockOfTheNetwork) {
+  const auto in_block = [](const char* pool, const char* block) { return a_pool(pool).label(tpu::kBlockLabel, block); };
+  const Cluster cluster{nodes_of({in_block("pool-a", "x"), in_block("pool-b", "y"), in_block("pool-c", "y")})};
+  EXPECT_THAT(cluster.assigns({a_slice("x").gang("g", 2), a_slice("y").gang("g", 2)}).placed,
+              ElementsAre("x to pool-b", "y to pool-c"));
+  EXPECT_THAT(cluster.assigns({a_slice("x"), a_slice("y")}).placed, ElementsAre("x to pool-a", "y to pool-b"));
 }
 
 TEST(AssignGang, IsOfOneNamespace) {

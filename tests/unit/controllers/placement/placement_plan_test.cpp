@@ -98,8 +98,10 @@ std::string nodes_recorded(const Plan& plan) {
   return string_at(*action_of(plan, "patch Pod train-0").body.make(), {"metadata", "annotations", tpu::kPlacedOn});
 }
 
-TEST(PlacementPlan, PutsSeveralHostsOnOneNodeWhereNodesHaveMoreChips) {
-  const Plan plan = plan_placement(observed({a_pool("pool-a").chips(8)}, {a_slice("train").hosts(4)}), {});
+TEST(PlacementPlan, PutsSeveralHostsOnOneNodeWhereTheyMayShareIt) {
+  const PoolBuilder pool = a_pool("pool-a").chips(8).label(tpu::kAcceleratorLabel, kTpu7x);
+  const SliceBuilder slice = a_slice("train").hosts(4).selects(tpu::kAcceleratorLabel, kTpu7x);
+  const Plan plan = plan_placement(observed({pool}, {slice}), {}, kTpu7x);
   EXPECT_EQ(nodes_recorded(plan), "pool-a-0,pool-a-0,pool-a-1,pool-a-1");
 }
 
@@ -141,6 +143,16 @@ TEST(PlacementPlan, RecordsOpenMembersWhileHostsAreMissing) {
   EXPECT_EQ(
       string_at(*action_of(plan, "patch Pod train-0").body.make(), {"metadata", "annotations", tpu::kSliceMembers}),
       "open");
+}
+
+TEST(PlacementPlan, SaysInTheEventWhyADomainMaySoonBeLost) {
+  const auto degraded = [](NodeView& node) {
+    node.labels["cloud.google.com/gke-tpu-partition-4x4x4-state"] = "DEGRADED";
+  };
+  const Plan plan = plan_placement(observed({a_pool("pool-a").node(1, degraded)}, {a_slice("train")}), {});
+  EXPECT_EQ(reports_of(plan).at(0)->on_success.at(0).message,
+            "slice train of 2 hosts is placed in node pool pool-a, 5 s after its last pod was created; its domain has "
+            "label cloud.google.com/gke-tpu-partition-4x4x4-state=DEGRADED");
 }
 
 TEST(PlacementPlan, WritesTheWaitingReasonOnHostZero) {

@@ -1,6 +1,7 @@
 #include "controllers/placement/placement_reconciler.h"
 #include "controllers/slice/slice_reconciler.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -324,6 +325,42 @@ TEST_F(SliceReconciling, KeepsSlicesWhileMostNodesAreNotReady) {
   EXPECT_EQ(recovering.requeue_after, Duration(4min));
   EXPECT_EQ(plan({"default", "train"}, 1h + 5min).reason,
             "slice train is torn down: node pool-a-1 of pod train-1 is not Ready");
+}
+
+TEST_F(SliceReconciling, TearsDownTheSlicesOfManyLostNodesOneAfterAnother) {
+  // All of a pool are not Ready, in a zone of which most nodes are.
+  show(a_pool("others").size(40).nodes());
+  for (int i = 0; i < 12; ++i) {
+    const std::string name = fmt::format("{:02}", i);
+    show(a_pool("pool-" + name).node(0, not_ready).nodes());
+    show(a_slice("s" + name).runs_in("pool-" + name).pods());
+  }
+  const auto torn_down_at = [&](Duration now) {
+    int out = 0;
+    for (int i = 0; i < 12; ++i) {
+      const plan::Plan each = plan({"default", fmt::format("s{:02}", i)}, now);
+      if (each.reason.find("is torn down") != std::string::npos) ++out;
+    }
+    return out;
+  };
+  EXPECT_EQ(torn_down_at(1h), 10);
+  EXPECT_EQ(torn_down_at(1h + 10s), 11);
+  EXPECT_EQ(torn_down_at(1h + 20s), 12);
+}
+
+TEST_F(SliceReconciling, CountsSlicesThatWaitAfterTheyWerePlaced) {
+  const auto waits = [](PodView& pod) { pod.annotations[std::string(tpu::kWaitingReason)] = "NotScheduled"; };
+  show(a_pool("pool-a").nodes());
+  show(a_slice("train").runs_in("pool-a").unscheduled(1).host(1, waits).pods());
+  const auto not_scheduled = [&] {
+    for (const plan::Measurement& each : place().measurements) {
+      if (each.labels.at(1).second == "NotScheduled") return each.value;
+    }
+    return -1.0;
+  };
+  EXPECT_EQ(not_scheduled(), 1);
+  show(a_slice("train").runs_in("pool-a").pods());
+  EXPECT_EQ(not_scheduled(), 0);
 }
 
 TEST_F(SliceReconciling, DoesNotTearDownASliceWhoseWorkloadEnds) {

@@ -114,6 +114,18 @@ TEST_F(RestartingSlice, OfAGangKeepsItsDomainWhileTheOthersHaveNone) {
   EXPECT_THAT(plan.reason, ::testing::Not(HasSubstr("is placed")));
 }
 
+TEST_F(RestartingSlice, CountsSlicesOfItsGangThatHaveSucceeded) {
+  places_.clear();
+  const auto of_gang = [](const char* name) { return a_slice(name).gang("g", 4); };
+  const auto done = [&](const char* name, const char* pool) {
+    return of_gang(name).runs_in(pool).succeeds(0).succeeds(1);
+  };
+  const plan::Plan plan = plan_at(
+      10s, {a_pool("pool-a"), a_pool("pool-b"), a_pool("pool-c"), a_pool("pool-d")},
+      {done("g-1", "pool-a"), done("g-2", "pool-b"), of_gang("g-3").runs_in("pool-c"), of_gang("g-4").created(1h)});
+  EXPECT_THAT(plan.reason, HasSubstr("slice g-4 of 2 hosts is placed in node pool"));
+}
+
 TEST_F(RestartingSlice, DoesNotWaitForSlicesOfItsGangThatAreGone) {
   const SliceBuilder one = train().gang("g", 4);
   places_ = {{one.key(), place_of(one, "pool-b")}};

@@ -23,6 +23,7 @@ using slice::apply_plan;
 using slice::cordoned;
 using slice::kGkePool;
 using slice::kRow;
+using slice::kTpu7x;
 using slice::kV5p;
 using slice::kV6e;
 using slice::NodeChange;

@@ -73,6 +73,17 @@ TEST(PlacedSlice, ExplainsTheFirstPodWithoutANode) {
               ElementsAre("train-1 waiting=pod train-1 has no node in pool-a yet: Insufficient cpu"));
 }
 
+TEST(PlacedSlice, SendsAnEventWhenItWaitsForSomethingElse) {
+  const SliceBuilder slice = a_slice("train").runs_in("pool-a").unscheduled(1).host(1, refused_with(kNoCpu));
+  const plan::Plan plan = planned(slice, 1min);
+  ASSERT_EQ(plan.events.size(), 1U);
+  EXPECT_EQ(plan.events[0].reason, "SliceWaiting");
+  EXPECT_EQ(plan.events[0].message,
+            "Slice train waits: pod train-1 has no node in pool-a yet: Insufficient cpu");
+  const auto known = [](PodView& pod) { pod.annotations[std::string(tpu::kWaitingReason)] = "NotScheduled"; };
+  EXPECT_TRUE(planned(SliceBuilder(slice).host(1, known), 1min).events.empty());
+}
+
 TEST(PlacedSlice, WritesItsReasonOnceAndRemovesIt) {
   const SliceBuilder slice = a_slice("train").runs_in("pool-a").unscheduled(1).host(1, refused_with(kNoCpu));
   SliceObserved seen = view_of(slice, 1min);
@@ -110,7 +121,7 @@ TEST(PlacedSlice, SaysInItsPlanWhyItWrites) {
 
 TEST(PlacedSlice, SaysSinceWhenAPodHasNoNodeIfKubeSchedulerDoesNotSayWhy) {
   const auto claim = [](PodView& pod) {
-    pod.scheduling.edit().claim_templates = "spec.resourceClaims[0].resourceClaimTemplateName tpu";
+    pod.scheduling.edit().resource_claims = "spec.resourceClaims[0].resourceClaimTemplateName tpu";
   };
   const SliceBuilder slice = a_slice("train").hosts(3).runs_in("pool-a", 5s).unscheduled(1).unscheduled(2).each(claim);
   const plan::Plan before = planned(slice, 34s);
@@ -153,7 +164,7 @@ TEST(PlacedSlice, GivesItsDomainBackIfTheReasonDoesNotPass) {
 
 TEST(PlacedSlice, GivesItsDomainBackIfItsResourceClaimsDoNotExist) {
   const auto claim = [](PodView& pod) {
-    pod.scheduling.edit().claim_templates = "spec.resourceClaims[0].resourceClaimTemplateName tpu";
+    pod.scheduling.edit().resource_claims = "spec.resourceClaims[0].resourceClaimTemplateName tpu";
   };
   const SliceBuilder slice = a_slice("train").runs_in("pool-a").unscheduled(1).each(claim);
   EXPECT_THAT(ending_writes_of(planned(slice, 15min)), ElementsAre("delete Pod train-0", "delete Pod train-1"));

@@ -116,12 +116,12 @@ TEST(SilentScheduler, IsReportedWithTheTimeAndTheClaimsOfThePod) {
   PodView pod;
   EXPECT_EQ(explain_silence(pod, since),
             "it waits for one since 2026-01-01T00:00:05Z, and kube-scheduler reports no reason");
-  pod.scheduling.edit().claim_templates = "spec.resourceClaims[0].resourceClaimTemplateName tpu";
+  pod.scheduling.edit().resource_claims = "spec.resourceClaims[0].resourceClaimTemplateName tpu";
   EXPECT_EQ(
       explain_silence(pod, since),
       "it waits for one since 2026-01-01T00:00:05Z, and kube-scheduler reports no reason; check that its resource "
       "claims exist: spec.resourceClaims[0].resourceClaimTemplateName tpu");
-  pod.scheduling.edit().claim_templates = {};
+  pod.scheduling.edit().resource_claims = {};
   pod.scheduling_error = "SchedulerError: plugin failed";
   EXPECT_EQ(explain_silence(pod, since),
             "it waits for one since 2026-01-01T00:00:05Z, and kube-scheduler reports SchedulerError: plugin failed");

@@ -50,10 +50,11 @@ TEST(ChosenNodes, AreFoundByTheLabelNotByTheName) {
 }
 
 TEST(ChosenNodes, MayBeSharedByPodsThatAskForFewerChips) {
-  const std::vector<NodePtr> nodes = a_named_pool("pool-a").chips(8).nodes();
-  EXPECT_EQ(chosen(a_slice("x").hosts(4).on({"pool-a-0", "pool-a-1", "pool-a-0", "pool-a-1"}), nodes),
+  const std::vector<NodePtr> nodes = a_named_pool("pool-a").chips(8).label(tpu::kAcceleratorLabel, kTpu7x).nodes();
+  const SliceBuilder slice = a_slice("x").hosts(4).selects(tpu::kAcceleratorLabel, kTpu7x);
+  EXPECT_EQ(chosen(SliceBuilder(slice).on({"pool-a-0", "pool-a-1", "pool-a-0", "pool-a-1"}), nodes),
             "pool-a: pool-a-0, pool-a-1, pool-a-0, pool-a-1");
-  EXPECT_EQ(chosen(a_slice("x").hosts(4).on({"pool-a-0", "pool-a-0", "pool-a-0", "pool-a-1"}), nodes),
+  EXPECT_EQ(chosen(SliceBuilder(slice).on({"pool-a-0", "pool-a-0", "pool-a-0", "pool-a-1"}), nodes),
             "12 chips are asked for on node pool-a-0, which its pods select and which has 8");
 }
 

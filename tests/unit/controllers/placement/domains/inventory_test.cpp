@@ -44,6 +44,8 @@ NodeChange with_chips(int chips) {
 }
 PoolBuilder four_nodes() { return a_pool("pool-a").size(4); }
 SliceBuilder four_hosts() { return a_slice("new").hosts(4); }
+PoolBuilder shared_nodes(int size) { return a_pool("pool-a").size(size).label(tpu::kAcceleratorLabel, kTpu7x); }
+SliceBuilder half_nodes() { return four_hosts().chips(2).selects(tpu::kAcceleratorLabel, kTpu7x); }
 
 struct FitCase {
   const char* name;
@@ -106,10 +108,12 @@ INSTANTIATE_TEST_SUITE_P(
         FitCase{"PodsWithoutChips", four_nodes(), four_hosts().chips(0), Obstacle::kMismatch, ""},
         FitCase{"TheFirstObstacleIsReported", four_nodes().node(3, cordoned).node(1, without_chips), four_hosts(),
                 Obstacle::kUnusable, "pool-a: node pool-a-1 advertises no TPU chips"},
-        FitCase{"TwoPodsOnEachNode", a_pool("pool-a").size(2), four_hosts().chips(2), Obstacle::kNone, ""},
-        FitCase{"TwoPodsOnEachNodeOfWhichOneIsMissing", a_pool("pool-a").size(1), four_hosts().chips(2),
-                Obstacle::kUnusable, "pool-a has 1 of 2 nodes Ready"},
-        FitCase{"TwoPodsOnEachNodeOfTooMany", a_pool("pool-a").size(4), four_hosts().chips(2), Obstacle::kUnusable,
+        FitCase{"TwoPodsOnEachNode", shared_nodes(2), half_nodes(), Obstacle::kNone, ""},
+        FitCase{"TwoPodsOnEachNodeOfAnAcceleratorWhoseHostsShareNone", a_pool("pool-a").size(2), four_hosts().chips(2),
+                Obstacle::kUnusable, "pool-a: node pool-a-0 has 4 chips, a pod asks for 2"},
+        FitCase{"TwoPodsOnEachNodeOfWhichOneIsMissing", shared_nodes(1), half_nodes(), Obstacle::kUnusable,
+                "pool-a has 1 of 2 nodes Ready"},
+        FitCase{"TwoPodsOnEachNodeOfTooMany", shared_nodes(4), half_nodes(), Obstacle::kUnusable,
                 "pool-a has 4 nodes, the slice needs exactly 2"}),
     [](const auto& test) { return test.param.name; });
 
@@ -210,9 +214,8 @@ TEST(SplitHosts, ShareTheirNode) {
   // Two pods of two chips on each node of four chips.
   const SliceBuilder split = a_slice("split").hosts(4).chips(2).runs_in("pool-a").unscheduled(2).unscheduled(3).host(
       1, [](PodView& pod) { pod.node_name = "pool-a-0"; });
-  SceneInventory inventory = inventory_of(a_pool("pool-a").nodes(), split.pods());
-  EXPECT_EQ(inventory.check(node_requirements(a_slice("new").hosts(4).chips(2).slice()), "pool-a").text,
-            "pool-a runs default/job (split)");
+  SceneInventory inventory = inventory_of(shared_nodes(2).nodes(), split.pods());
+  EXPECT_EQ(inventory.check(node_requirements(half_nodes().slice()), "pool-a").text, "pool-a runs default/job (split)");
   EXPECT_EQ(inventory.free_nodes(kGkePool, "pool-a"), 0U);
 }
 
