@@ -3,15 +3,15 @@
 #include <algorithm>
 #include <tuple>
 
-#include "controllers/slice/unschedulable.h"
+#include "controllers/plan/unschedulable.h"
 #include "tpu/labels.h"
 
 namespace tpuslice::placement {
 namespace {
 
 /// Without reasons for a pod that kube-scheduler has not tried.
-slice::Unschedulable why_without_node(const PodView& pod) {
-  if (!pod.unschedulable.empty()) return slice::read_unschedulable(pod);
+plan::Unschedulable why_without_node(const PodView& pod) {
+  if (!pod.unschedulable.empty()) return plan::read_unschedulable(pod);
   if (!pod.scheduling_error.empty()) return {true, pod.scheduling_error};
   const std::string& claims = pod.scheduling->resource_claims;
   return {true, claims.empty() ? std::string() : "its resource claims may not exist: " + claims};
@@ -25,7 +25,7 @@ void RejectionHistory::record(const PodPtr& before, const PodPtr& after, Timesta
   if (after != nullptr && !after->terminating()) return;
   const DomainName domain = {before->annotation(tpu::kTopologyKey), before->annotation(tpu::kPlacedIn)};
   if (domain.second.empty()) return;
-  const slice::Unschedulable why = why_without_node(*before);
+  const plan::Unschedulable why = why_without_node(*before);
   if (why.reasons.empty()) return;
   const auto placed = parse_rfc3339(before->annotation(tpu::kPlacedAt));
   if (why.temporary && (!placed || now < *placed + kPasses)) return;

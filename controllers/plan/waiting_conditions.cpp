@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "controllers/plan/unschedulable.h"
 #include "controllers/plan/waiting_code.h"
 #include "tpu/labels.h"
 #include "tpu/placement.h"
@@ -92,6 +93,12 @@ bool waits_for_placement(const PodView& pod) {
   return index.empty() || index == "0";
 }
 
+/// kube-scheduler has no node for the pod of a single-host slice. No slice controller writes a reason on it.
+bool lacks_node(const PodView& pod) {
+  return pod.annotation(tpu::kSliceHosts) == "1" && pod.node_name.empty() && pod.scheduling->gates.empty() &&
+         !pod.unschedulable.empty();
+}
+
 /// Upstream's conditions come first: clients may read them by position.
 void move_to_end(Json& conditions) {
   const auto is_upstream = [](const Json& condition) {
@@ -144,9 +151,9 @@ bool begins_to_wait(const Json& conditions, const Problem& problem) {
 }
 
 bool is_waiting(const PodView& pod) {
-  return !pod.terminating() &&
-         (!pod.stuck.empty() || pod.annotations.contains(tpu::kWaiting) ||
-          pod.annotations.contains(tpu::kNodeNotReady) || waits_for_placement(pod) || has_failed(pod));
+  return !pod.terminating() && (!pod.stuck.empty() || pod.annotations.contains(tpu::kWaiting) ||
+                                pod.annotations.contains(tpu::kNodeNotReady) || waits_for_placement(pod) ||
+                                lacks_node(pod) || has_failed(pod));
 }
 
 void update_waiting_conditions(const std::vector<std::shared_ptr<const PodView>>& pods, const PodProgress& progress,
@@ -171,6 +178,12 @@ void update_waiting_conditions(const std::vector<std::shared_ptr<const PodView>>
       const auto entry = slices.insert_or_assign(slice, reason).first;
       const std::string& word = pod->annotation(tpu::kWaitingReason);
       if (entry == slices.begin() && parse_waiting_code(word)) code = word;
+    }
+    if (lacks_node(*pod)) {
+      const Unschedulable why = read_unschedulable(*pod);
+      const auto entry =
+          slices.insert_or_assign(slice, fmt::format("pod {} has no node yet: {}", pod->key.name, why.reasons)).first;
+      if (entry == slices.begin()) code = to_string(why.code);
     }
     if (const std::string& report = pod->annotation(tpu::kNodeNotReady); !report.empty()) lost[slice] = report;
     if (!pod->stuck.empty()) stuck["pod " + pod->key.name] = pod->stuck;

@@ -10,8 +10,8 @@
 
 namespace tpuslice::plan {
 
-/// Ours: True once every pod that the spec asks for exists and none of its multi-host slices waits for nodes. A
-/// workload without multi-host slices has it as well: True once its pods exist.
+/// Ours: True once every pod that the spec asks for exists and none of its slices waits for nodes. A workload without
+/// slices has it as well: True once its pods exist.
 ///
 /// Reasons: SlicesPlaced; PodsPending, Suspended, Finished, NotAccepted, or the WaitingCode of the first slice that
 /// waits (SlicesWaiting, if its pod has none).
@@ -48,8 +48,8 @@ void update_waiting_conditions(const std::vector<std::shared_ptr<const PodView>>
 [[nodiscard]] bool begins_to_wait(const Json& conditions, const Problem& problem);
 inline constexpr std::string_view kSliceWaiting = "SliceWaiting";
 
-/// Whether a condition depends on the pod: its slice is not placed, it has a waiting reason, a container cannot start,
-/// or it has failed with one.
+/// Whether a condition depends on the pod: its slice is not placed or has no node, it has a waiting reason, a
+/// container cannot start, or it has failed with one.
 [[nodiscard]] bool is_waiting(const PodView& pod);
 
 }  // namespace tpuslice::plan

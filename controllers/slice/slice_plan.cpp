@@ -8,11 +8,11 @@
 
 #include "api/base/earlier.h"
 #include "api/base/strings.h"
+#include "controllers/plan/unschedulable.h"
 #include "controllers/slice/domain_name.h"
 #include "controllers/slice/refused_pods.h"
 #include "controllers/slice/slice_render.h"
 #include "controllers/slice/slice_state.h"
-#include "controllers/slice/unschedulable.h"
 #include "tpu/labels.h"
 #include "tpu/teardown_grace.h"
 #include "tpu/workload_ref.h"
@@ -110,7 +110,7 @@ class SlicePlanner {
     for (const PodPtr& pod : slice_.started()) {
       if (pod->annotation(tpu::kPlacedIn).empty() || !pod->node_name.empty()) continue;
       ++without_node;
-      if (!pod->unschedulable.empty() && !read_unschedulable(*pod).temporary) unschedulable = pod;
+      if (!pod->unschedulable.empty() && !plan::read_unschedulable(*pod).temporary) unschedulable = pod;
       const bool says_nothing =
           pod->unschedulable.empty() && pod->scheduling_error.empty() && pod->scheduling->resource_claims.empty();
       if (!says_nothing && (waiting == nullptr || waiting->unschedulable.empty())) waiting = pod;
@@ -127,7 +127,7 @@ class SlicePlanner {
     }
     if (!is_due(placed, options_.start_timeout)) return std::nullopt;
     const std::string& why = waiting->unschedulable;
-    return failure(*waiting, why.empty() ? explain_silence(*waiting, placed) : why);
+    return failure(*waiting, why.empty() ? plan::explain_silence(*waiting, placed) : why);
   }
 
   /// Whether `timeout`, which is none if it is zero, has passed since; asks for a plan when it will have.
@@ -198,11 +198,11 @@ class SlicePlanner {
   /// that kube-scheduler reports for another pod is preferred to its silence.
   std::string missing_node(const PodView& pod, Timestamp since) {
     if (!pod.node_name.empty()) return {};
-    if (!pod.unschedulable.empty()) return read_unschedulable(pod).reasons;
+    if (!pod.unschedulable.empty()) return plan::read_unschedulable(pod).reasons;
     const auto is_reported = [](const PodPtr& each) { return each->node_name.empty() && !each->unschedulable.empty(); };
     const auto gated = [](const PodPtr& each) { return is_gated(*each); };
     if (std::ranges::any_of(slice_.started(), is_reported) || std::ranges::any_of(slice_.live(), gated)) return {};
-    if (seen_.now >= since + options_.unbound_reason_delay) return explain_silence(pod, since);
+    if (seen_.now >= since + options_.unbound_reason_delay) return plan::explain_silence(pod, since);
     requeue_at(since + options_.unbound_reason_delay);
     return {};
   }

@@ -115,6 +115,36 @@ TEST(WaitingConditions, HaveTheReasonOfTheFirstSlice) {
   EXPECT_EQ(reason({waits("a", "not a reason")}), "False SlicesWaiting");
 }
 
+TEST(WaitingConditions, SayWhyASingleHostSliceHasNoNode) {
+  const auto pod = [](const std::string& hosts, const std::string& message) {
+    PodView view;
+    view.key = {"default", "serve-0"};
+    view.labels[std::string(tpu::kSlice)] = "serve-0";
+    view.annotations[std::string(tpu::kSliceHosts)] = hosts;
+    view.unschedulable = message;
+    return std::make_shared<const PodView>(std::move(view));
+  };
+  const char* const full =
+      "0/9 nodes are available: 2 Insufficient google.com/tpu, 7 node(s) didn't match Pod's node affinity/selector.";
+  const Json conditions = conditions_for({pod("1", full)}, kCreated);
+  EXPECT_EQ(state_of(conditions, kSlicesPlaced), "False NodesInUse");
+  EXPECT_THAT(message_of(conditions, kSlicesPlaced),
+              ::testing::EndsWith(": pod serve-0 has no node yet: Insufficient google.com/tpu"));
+  EXPECT_EQ(state_of(conditions_for({pod("1",
+                                         "0/9 nodes are available: 9 node(s) didn't match Pod's node "
+                                         "affinity/selector.")},
+                                    kCreated),
+                     kSlicesPlaced),
+            "False NoMatchingNodes");
+  EXPECT_EQ(
+      state_of(conditions_for({pod("1", "0/9 nodes are available: 9 Insufficient cpu.")}, kCreated), kSlicesPlaced),
+      "False NotScheduled");
+  EXPECT_EQ(state_of(conditions_for({pod("4", full)}, kCreated), kSlicesPlaced), "True SlicesPlaced")
+      << "the slice controllers write the reasons of multi-host slices";
+  EXPECT_TRUE(is_waiting(*pod("1", full)));
+  EXPECT_FALSE(is_waiting(*pod("1", "")));
+}
+
 TEST(WaitingCode, IsALackOfNodesUpToGangIncomplete) {
   EXPECT_TRUE(is_lack_of_nodes("NoMatchingNodes"));
   EXPECT_TRUE(is_lack_of_nodes("GangIncomplete"));

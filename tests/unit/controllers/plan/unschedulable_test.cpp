@@ -1,4 +1,4 @@
-#include "controllers/slice/unschedulable.h"
+#include "controllers/plan/unschedulable.h"
 
 #include <ostream>
 
@@ -7,7 +7,7 @@
 
 #include "tpu/labels.h"
 
-namespace tpuslice::slice {
+namespace tpuslice::plan {
 namespace {
 
 Unschedulable read(const std::string& message, bool nominated = false) {
@@ -137,4 +137,4 @@ TEST(Unschedulable, IsReadFromAnyText) {
 }
 
 }  // namespace
-}  // namespace tpuslice::slice
+}  // namespace tpuslice::plan

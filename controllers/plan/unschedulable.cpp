@@ -1,4 +1,4 @@
-#include "controllers/slice/unschedulable.h"
+#include "controllers/plan/unschedulable.h"
 
 #include <algorithm>
 #include <array>
@@ -10,7 +10,7 @@
 
 #include "tpu/labels.h"
 
-namespace tpuslice::slice {
+namespace tpuslice::plan {
 namespace {
 
 /// Reasons of nodes of other domains, which a placed pod does not select.
@@ -30,11 +30,14 @@ bool contains_any(std::string_view text, const Parts& parts) {
   return std::ranges::any_of(parts, [&](std::string_view part) { return text.find(part) != std::string_view::npos; });
 }
 
-bool is_temporary(std::string_view reason) {
+bool lacks_chips(std::string_view reason) {
   const std::size_t resource = reason.find(kInsufficient);
-  if (resource != std::string_view::npos) {
-    return !reason.substr(resource + kInsufficient.size()).starts_with(tpu::kTpuResource);
-  }
+  return resource != std::string_view::npos &&
+         reason.substr(resource + kInsufficient.size()).starts_with(tpu::kTpuResource);
+}
+
+bool is_temporary(std::string_view reason) {
+  if (reason.find(kInsufficient) != std::string_view::npos) return !lacks_chips(reason);
   return contains_any(reason, kTemporary);
 }
 
@@ -67,11 +70,14 @@ std::vector<std::string_view> reasons_of(std::string_view message) {
 
 Unschedulable read_unschedulable(const PodView& pod) {
   const std::vector<std::string_view> reasons = reasons_of(pod.unschedulable);
+  const bool placed = !pod.annotation(tpu::kPlacedIn).empty();
   if (reasons.empty()) {
-    const bool placed = !pod.annotation(tpu::kPlacedIn).empty();
-    return {pod.nominated, placed ? "its node does not exist" : "no node matches its node selector and affinity"};
+    if (placed) return {pod.nominated, "its node does not exist"};
+    return {pod.nominated, "no node matches its node selector and affinity", WaitingCode::kNoMatchingNodes};
   }
-  return {pod.nominated || std::ranges::all_of(reasons, is_temporary), fmt::format("{}", fmt::join(reasons, ", "))};
+  const bool in_use = !placed && std::ranges::any_of(reasons, lacks_chips);
+  return {pod.nominated || std::ranges::all_of(reasons, is_temporary), fmt::format("{}", fmt::join(reasons, ", ")),
+          in_use ? WaitingCode::kNodesInUse : WaitingCode::kNotScheduled};
 }
 
 std::string explain_silence(const PodView& pod, Timestamp since) {
@@ -81,4 +87,4 @@ std::string explain_silence(const PodView& pod, Timestamp since) {
                      claims.empty() ? "" : "; check that its resource claims exist: " + claims);
 }
 
-}  // namespace tpuslice::slice
+}  // namespace tpuslice::plan
