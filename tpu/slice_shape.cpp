@@ -4,6 +4,7 @@
 
 #include "tpu/geometry.h"
 #include "tpu/labels.h"
+#include "tpu/node_label.h"
 
 namespace tpuslice::tpu {
 namespace {
@@ -25,13 +26,13 @@ Topology annotated_topology(const Accelerator& accelerator, const Topology& sele
 }
 
 std::string unknown_accelerator(const Json& pod) {
-  std::string label = string_at(pod, {"spec", "nodeSelector", kAcceleratorLabel});
+  std::string label = node_label(pod, kAcceleratorLabel);
   return label.empty() || find_accelerator(label).ok() ? std::string() : label;
 }
 
 Result<std::optional<SliceShape>> selected_shape(const Json& pod) {
-  const std::string label = string_at(pod, {"spec", "nodeSelector", kAcceleratorLabel});
-  const std::string selected = string_at(pod, {"spec", "nodeSelector", kTopologyLabel});
+  const std::string label = node_label(pod, kAcceleratorLabel);
+  const std::string selected = node_label(pod, kTopologyLabel);
   const std::string annotated = string_at(pod, {"metadata", "annotations", kSliceTopologyAnnotation});
   if (label.empty() || (selected.empty() && annotated.empty())) return std::optional<SliceShape>();
   const auto accelerator = find_accelerator(label);

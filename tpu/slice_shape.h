@@ -17,9 +17,9 @@ struct SliceShape {
   Topology topology;
 };
 
-/// The accelerator and topology in the pod's node selector, or the annotation of a sub-slice or dynamic slice; nothing
-/// if one of them is missing, or the catalog does not know the accelerator. Errors: InvalidArgument naming the field
-/// that is malformed or does not fit the other.
+/// The accelerator and topology in the pod's node selector or required node affinity (node_label()), or the annotation
+/// of a sub-slice or dynamic slice; nothing if one of them is missing, or the catalog does not know the accelerator.
+/// Errors: InvalidArgument naming the field that is malformed or does not fit the other.
 [[nodiscard]] Result<std::optional<SliceShape>> selected_shape(const Json& pod);
 
 /// The topology of a pod that selects nodes of topology `selected` and has the annotation
@@ -29,7 +29,7 @@ struct SliceShape {
 [[nodiscard]] Topology annotated_topology(const Accelerator& accelerator, const Topology& selected,
                                           std::string_view annotation);
 
-/// The accelerator in the pod's node selector if the catalog does not know it; else empty.
+/// The accelerator of the pod's nodes if the catalog does not know it; else empty.
 [[nodiscard]] std::string unknown_accelerator(const Json& pod);
 
 /// The number of hosts of that slice, by the chips that the pod's containers ask for. Nothing for a pod that asks for

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "tpu/labels.h"
+#include "tpu/node_label.h"
 #include "tpu/slice_shape.h"
 
 namespace tpuslice::tpu {
@@ -30,7 +31,7 @@ std::string gke_topology_key(const Json& pod) {
   const auto& [accelerator, topology] = **shape;
   const std::string text = topology.to_string();
   // The annotation does not apply, or names all of the node pool.
-  if (text != annotated || text == string_at(pod, {"spec", "nodeSelector", kTopologyLabel})) return {};
+  if (text != annotated || text == node_label(pod, kTopologyLabel)) return {};
   const bool tpu7x = accelerator->generation == Generation::kTpu7x;
   if (tpu7x && topology.chips() > kCubeChips) return std::string(kDynamicSliceLabel);
   return fmt::format("{}{}{}", tpu7x ? kPartitionPrefix : kSubSlicePrefix, text, kIdSuffix);

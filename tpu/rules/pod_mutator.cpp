@@ -11,6 +11,7 @@
 #include "tpu/device_env.h"
 #include "tpu/identity.h"
 #include "tpu/labels.h"
+#include "tpu/node_label.h"
 #include "tpu/placement.h"
 #include "tpu/rules/pod_draft.h"
 #include "tpu/rules/pod_facts.h"
@@ -200,8 +201,19 @@ Status add_placement(PodDraft& pod, const SliceIdentity& identity, bool multisli
   return options.gate ? add_gate(pod, identity) : Status();
 }
 
+/// Adds to the node selector what the required node affinity demands anyway: the slice controllers find the
+/// accelerator there.
+void select_nodes(PodDraft& pod) {
+  for (const std::string_view label : {tpu::kAcceleratorLabel, tpu::kTopologyLabel}) {
+    if (!string_at(pod.json, {"spec", "nodeSelector", label}).empty()) continue;
+    const std::string value = tpu::node_label(pod.json, label);
+    if (!value.empty()) pod.spec("nodeSelector")[std::string(label)] = value;
+  }
+}
+
 /// All that the pod needs as a host of its slice.
 Status add_to_slice(PodDraft& pod, const SliceIdentity& identity, const MutationOptions& options) {
+  select_nodes(pod);
   ASSIGN_OR_RETURN(const bool multislice, inject_envs(pod, identity));
   // Single-host slices need a hostname only within a multislice job.
   if (identity.multi_host() || multislice) RETURN_IF_ERROR(set_hostname(pod, identity));
@@ -221,8 +233,8 @@ std::int64_t node_chips(const Json& pod, std::int64_t pod_chips) {
 void inject_device_env(PodDraft& draft, const std::vector<tpu::TpuContainer>& containers) {
   if (containers.empty()) return;
   const Json& pod = draft.json;
-  const std::string accelerator = string_at(pod, {"spec", "nodeSelector", tpu::kAcceleratorLabel});
-  const std::string topology = string_at(pod, {"spec", "nodeSelector", tpu::kTopologyLabel});
+  const std::string accelerator = tpu::node_label(pod, tpu::kAcceleratorLabel);
+  const std::string topology = tpu::node_label(pod, tpu::kTopologyLabel);
   const std::string annotation = string_at(pod, {"metadata", "annotations", tpu::kSliceTopologyAnnotation});
   const std::string resiliency = string_at(pod, {"spec", "nodeSelector", tpu::kIciResiliencyLabel});
   const std::int64_t chips = node_chips(pod, tpu::total_chips(containers));

@@ -9,6 +9,7 @@
 #include "tpu/catalog.h"
 #include "tpu/geometry.h"
 #include "tpu/labels.h"
+#include "tpu/node_label.h"
 #include "tpu/pod_request.h"
 #include "tpu/slice_shape.h"
 
@@ -31,8 +32,8 @@ std::optional<SliceShape> check_shape(const Json& pod, const std::string& pod_pa
   const auto selector = [&](std::string_view label) {
     return fmt::format("{}.spec.nodeSelector[{}]", pod_path, label);
   };
-  const std::string label = string_at(pod, {"spec", "nodeSelector", tpu::kAcceleratorLabel});
-  const std::string selected = string_at(pod, {"spec", "nodeSelector", tpu::kTopologyLabel});
+  const std::string label = tpu::node_label(pod, tpu::kAcceleratorLabel);
+  const std::string selected = tpu::node_label(pod, tpu::kTopologyLabel);
   const std::string annotated = string_at(pod, {"metadata", "annotations", tpu::kSliceTopologyAnnotation});
   if (label.empty() && needs_node_selector) {
     errors.push_back(required_value(selector(tpu::kAcceleratorLabel),
@@ -163,8 +164,7 @@ bool init_containers_ask_for_tpus(const Json& pod) {
 }
 
 bool selects_tpu_nodes(const Json& pod) {
-  return !string_at(pod, {"spec", "nodeSelector", tpu::kAcceleratorLabel}).empty() ||
-         !string_at(pod, {"spec", "nodeSelector", tpu::kTopologyLabel}).empty() ||
+  return !tpu::node_label(pod, tpu::kAcceleratorLabel).empty() || !tpu::node_label(pod, tpu::kTopologyLabel).empty() ||
          !string_at(pod, {"metadata", "annotations", tpu::kSliceTopologyAnnotation}).empty();
 }
 

@@ -9,6 +9,7 @@
 #include "controllers/jobset/rules/validator_parts.h"
 #include "tpu/catalog.h"
 #include "tpu/labels.h"
+#include "tpu/node_label.h"
 #include "tpu/rules/field_errors.h"
 #include "tpu/rules/tpu_rules.h"
 #include "tpu/slice_shape.h"
@@ -57,8 +58,7 @@ void warn_slice(const JobSetSpec& spec, const ReplicatedJob& job, std::vector<st
                     "so that one failed host fails the slice",
                     job.job_path("backoffLimit"), is_set ? "is " : "is absent, which means ", limit));
   }
-  const auto accelerator =
-      tpu::find_accelerator(string_at(*job.pod_template, {"spec", "nodeSelector", tpu::kAcceleratorLabel}));
+  const auto accelerator = tpu::find_accelerator(tpu::node_label(*job.pod_template, tpu::kAcceleratorLabel));
   if (accelerator.ok() && (*accelerator)->generation == tpu::Generation::kV3 && is_multislice(job)) {
     warnings.push_back(
         fmt::format("{}.replicas: {} slices cannot train together on {}; set {} to \"\" if they are "

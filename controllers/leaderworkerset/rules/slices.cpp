@@ -5,6 +5,7 @@
 
 #include "controllers/leaderworkerset/rules/validator_parts.h"
 #include "tpu/labels.h"
+#include "tpu/node_label.h"
 #include "tpu/pod_request.h"
 #include "tpu/rules/tpu_rules.h"
 #include "tpu/slice_shape.h"
@@ -47,8 +48,8 @@ void check_same_hosts(const TpuGroup& group, FieldErrors& errors) {
   };
   if (selects_tpu_nodes(leader) && selects_tpu_nodes(worker)) {
     for (const std::string_view label : {tpu::kAcceleratorLabel, tpu::kTopologyLabel}) {
-      const std::string ours = string_at(leader, {"spec", "nodeSelector", label});
-      const std::string theirs = string_at(worker, {"spec", "nodeSelector", label});
+      const std::string ours = tpu::node_label(leader, label);
+      const std::string theirs = tpu::node_label(worker, label);
       if (!ours.empty() && !theirs.empty() && ours != theirs) {
         refuse(node_selector_path(kLwsLeaderPath, label), ours, theirs);
       }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "tpu/labels.h"
+#include "tpu/node_label.h"
 #include "tpu/rules/tpu_rules.h"
 
 namespace tpuslice::rules {
@@ -12,7 +13,7 @@ namespace {
 void check_head_slice(const Json& pod, const std::string& path, FieldErrors& errors) {
   HostsField hosts;
   hosts.path = fmt::format("{}.spec.nodeSelector[{}]", path, tpu::kTopologyLabel);
-  hosts.found = string_at(pod, {"spec", "nodeSelector", tpu::kTopologyLabel});
+  hosts.found = tpu::node_label(pod, tpu::kTopologyLabel);
   hosts.advice = [](int) { return "the head is one pod, use a topology of one host"; };
   check_tpu_pod(pod, path, hosts, errors);
 }

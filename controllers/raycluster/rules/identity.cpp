@@ -6,6 +6,7 @@
 #include "controllers/raycluster/rules/raycluster_labels.h"
 #include "tpu/identity_parts.h"
 #include "tpu/labels.h"
+#include "tpu/node_label.h"
 #include "tpu/rules/tpu_rules.h"
 
 namespace tpuslice::raycluster {
@@ -14,7 +15,7 @@ namespace {
 constexpr int kMegascalePort = 8081;  // Ray exports metrics on 8080, the default.
 
 Error missing_shape(const Json& pod) {
-  if (string_at(pod, {"spec", "nodeSelector", tpu::kAcceleratorLabel}).empty()) {
+  if (tpu::node_label(pod, tpu::kAcceleratorLabel).empty()) {
     return Error::invalid_argument(
         "spec.nodeSelector[{}]: Required value: a TPU pod names its accelerator, for example tpu-v6e-slice",
         tpu::kAcceleratorLabel);

@@ -42,6 +42,22 @@ TEST(MutatePod, AddsAWorkerToItsSlice) {
   EXPECT_EQ(pod["spec"]["tolerations"][0]["key"], "google.com/tpu");
 }
 
+TEST(MutatePod, SelectsTheNodesThatTheAffinityDemands) {
+  Json pod = RayPod{.replica = 1, .host = 2}.json();
+  const Json selector = pod["spec"]["nodeSelector"];
+  const auto demand = [](const std::string& key, const Json& value) {
+    return Json{{"key", key}, {"operator", "In"}, {"values", Json::array({value})}};
+  };
+  Json expressions = Json::array();
+  for (const auto& [key, value] : selector.items()) expressions.push_back(demand(key, value));
+  pod["spec"].erase("nodeSelector");
+  pod["spec"]["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"] =
+      Json::array({{{"matchExpressions", expressions}}});
+  const Json out = mutated(pod);
+  EXPECT_EQ(out["spec"]["nodeSelector"], selector);
+  EXPECT_EQ(env_value(out, "TPU_WORKER_ID"), "2");
+}
+
 TEST(MutatePod, KeepsOtherPods) {
   const Json cpu = RayPod{.chips = {0}}.json();
   EXPECT_EQ(mutated(cpu), cpu);
