@@ -84,8 +84,8 @@ SliceBuilder& SliceBuilder::start(std::string_view how) {
   annotations_[std::string(tpu::kSliceStart)] = std::string(how);
   return *this;
 }
-SliceBuilder& SliceBuilder::selects(std::string label, std::string value) {
-  selector_[std::move(label)] = std::move(value);
+SliceBuilder& SliceBuilder::selects(std::string_view label, std::string value) {
+  selector_[std::string(label)] = std::move(value);
   return *this;
 }
 SliceBuilder& SliceBuilder::on(const std::vector<std::string>& hostnames) {
@@ -246,8 +246,8 @@ PoolBuilder& PoolBuilder::chips(int of_each_node) {
   chips_ = of_each_node;
   return *this;
 }
-PoolBuilder& PoolBuilder::label(std::string key, std::string value) {
-  labels_[std::move(key)] = std::move(value);
+PoolBuilder& PoolBuilder::label(std::string_view key, std::string value) {
+  labels_[std::string(key)] = std::move(value);
   return *this;
 }
 PoolBuilder& PoolBuilder::without(int node) {

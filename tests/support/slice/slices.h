@@ -13,6 +13,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -54,7 +55,7 @@ class SliceBuilder {
   SliceBuilder& gang(std::string name, int slices);
   /// tpu::kOthersFollowHost0 or kHost0IfAlone.
   SliceBuilder& start(std::string_view how);
-  SliceBuilder& selects(std::string label, std::string value);
+  SliceBuilder& selects(std::string_view label, std::string value);
   /// kubernetes.io/hostname in the node selectors of the hosts, by host index; "" without one.
   SliceBuilder& on(const std::vector<std::string>& hostnames);
   /// activeDeadlineSeconds of each host.
@@ -124,7 +125,7 @@ class PoolBuilder {
 
   PoolBuilder& size(int nodes);
   PoolBuilder& chips(int of_each_node);
-  PoolBuilder& label(std::string key, std::string value);
+  PoolBuilder& label(std::string_view key, std::string value);
   PoolBuilder& without(int node);
   PoolBuilder& node(int node, NodeChange change);
   PoolBuilder& each(NodeChange change);
