@@ -46,16 +46,31 @@ namespace tpuslice::kind {
   });
 }
 
-/// A ClusterRole has `verb` on `resource`, and on all objects unless one is named.
+/// The role has `verb` on `resource`, and on all objects unless one is named.
+[[nodiscard]] inline bool allows(const Json& role, std::string_view group, std::string_view resource,
+                                 std::string_view verb, std::string_view name = {}) {
+  return std::ranges::any_of(array_at(role, {"rules"}), [&](const Json& rule) {
+    const bool all = array_at(rule, {"resourceNames"}).empty();
+    return lists(rule, "apiGroups", group) && lists(rule, "resources", resource) && lists(rule, "verbs", verb) &&
+           (all || lists(rule, "resourceNames", name));
+  });
+}
+
+/// Kubernetes adds the ClusterRole to those of users. The operator does not have it.
+[[nodiscard]] inline bool is_for_users(const Json& role) {
+  const Json* labels = find_path(role, {"metadata", "labels"});
+  if (labels == nullptr) return false;
+  return std::ranges::any_of(labels->items(), [](const auto& label) {
+    return label.key().starts_with("rbac.authorization.k8s.io/aggregate-to-");
+  });
+}
+
+/// A ClusterRole of the operator allows it.
 [[nodiscard]] inline bool grants(std::string_view group, std::string_view resource, std::string_view verb,
                                  const std::vector<Json>& manifests, std::string_view name = {}) {
   return std::ranges::any_of(manifests, [&](const Json& object) {
-    if (string_at(object, {"kind"}) != "ClusterRole") return false;
-    return std::ranges::any_of(array_at(object, {"rules"}), [&](const Json& rule) {
-      const bool all = array_at(rule, {"resourceNames"}).empty();
-      return lists(rule, "apiGroups", group) && lists(rule, "resources", resource) && lists(rule, "verbs", verb) &&
-             (all || lists(rule, "resourceNames", name));
-    });
+    return string_at(object, {"kind"}) == "ClusterRole" && !is_for_users(object) &&
+           allows(object, group, resource, verb, name);
   });
 }
 

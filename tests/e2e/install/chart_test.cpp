@@ -122,6 +122,13 @@ TEST_F(Chart, GrantsWhatTheCertificateAndTheFailurePolicyNeed) {
   EXPECT_FALSE(has("--set webhook.failurePolicy=Ignore", "tpu-slice-operator-webhook"));
 }
 
+TEST_F(Chart, HasRolesOfUsersUnlessTheyAreSwitchedOff) {
+  constexpr const char* kRole = "ClusterRole tpu-slice-jobset-editor";
+  EXPECT_TRUE(objects_of(kTemplate).contains(kRole));
+  EXPECT_FALSE(objects_of(fmt::format("{} --set rbac.userRoles=false", kTemplate)).contains(kRole));
+  EXPECT_FALSE(objects_of(fmt::format("{} --set 'controllers={{*,-jobset}}'", kTemplate)).contains(kRole));
+}
+
 TEST_F(Chart, IsTheSameWhenItIsPackaged) {
   const std::string folder = plane().dir() + "/package";
   expect_run(fmt::format("mkdir -p {0} && helm package deploy/helm/tpu-slice-operator --destination {0}", folder));
@@ -137,6 +144,7 @@ std::set<std::string> combinations() {
       "--set replicas=1",
       "--set 'controllers={*,-raycluster,-jobset,-leaderworkerset}'",
       "--set crds.install=false --set rbac.rayAutoscaler=false",
+      "--set rbac.userRoles=false",
       "--set metrics.secure=false --set metrics.port=8080",
       "--set metrics.certificateSecret=tls --set webhook.clientCaConfigMap=ca",
       "--set webhook.failurePolicy=Ignore --set webhook.timeoutSeconds=10 --set admissionPolicy.enabled=false",

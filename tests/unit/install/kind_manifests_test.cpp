@@ -116,9 +116,10 @@ TEST(Kinds, AreThoseWithACrdAndARole) {
   EXPECT_THAT(files_in("deploy/crds", ".yaml", ".yaml"), ContainerEq(names_of_kinds([](const kind::Kind& kind) {
                 return fmt::format("{}_{}s", kind.type.group, kind.controller);
               })));
-  EXPECT_THAT(files_in("deploy/rbac", ".yaml", ".yaml"),
-              ContainerEq(names_of_kinds(controller_of, {"core", "metrics", "preemption", "raycluster-autoscaler",
-                                                         "scale-up", "slice", "webhook", "webhook-certificate"})));
+  EXPECT_THAT(
+      files_in("deploy/rbac", ".yaml", ".yaml"),
+      ContainerEq(names_of_kinds(controller_of, {"core", "metrics", "preemption", "raycluster-autoscaler", "scale-up",
+                                                 "slice", "users", "webhook", "webhook-certificate"})));
 }
 
 TEST(Kinds, AreThoseWithAWebhook) {
@@ -135,6 +136,40 @@ TEST(Kinds, AreThoseThatRolesName) {
   EXPECT_THAT(custom_resources_of(objects_in({"deploy/rbac", "deploy/drain"})),
               ContainerEq(names_of_kinds([](const kind::Kind& kind) { return kind.type.resource(); },
                                          {"provisioningrequests.autoscaling.x-k8s.io"})));
+}
+
+TEST(Kinds, HaveAnEditorAndAViewer) {
+  std::vector<Json> roles;
+  append_documents(read_file("deploy/rbac/users.yaml").value(), roles);
+  Names expected;
+  for (const kind::Kind* each : kinds()) {
+    expected.insert({fmt::format("ClusterRole tpu-slice-{}-editor", each->controller),
+                     fmt::format("ClusterRole tpu-slice-{}-viewer", each->controller)});
+  }
+  EXPECT_THAT(names_of(roles), ContainerEq(expected));
+
+  const Json editor_labels = {{"rbac.authorization.k8s.io/aggregate-to-admin", "true"},
+                              {"rbac.authorization.k8s.io/aggregate-to-edit", "true"}};
+  const Json viewer_labels = {{"rbac.authorization.k8s.io/aggregate-to-view", "true"}};
+  for (const kind::Kind* each : kinds()) {
+    const std::string status = fmt::format("{}/status", each->type.plural);
+    for (const Json& role : roles) {
+      const std::string name = string_at(role, {"metadata", "name"});
+      if (!name.starts_with(fmt::format("tpu-slice-{}-", each->controller))) continue;
+      const bool edits = name.ends_with("-editor");
+      EXPECT_EQ(role.at("metadata").at("labels"), edits ? editor_labels : viewer_labels) << name;
+      const auto may = [&](std::string_view verb, std::string_view resource) {
+        return kind::allows(role, each->type.group, resource, verb);
+      };
+      for (const char* verb : {"get", "list", "watch"})
+        EXPECT_TRUE(may(verb, each->type.plural)) << name << ": " << verb;
+      for (const char* verb : {"create", "update", "patch", "delete"}) {
+        EXPECT_EQ(may(verb, each->type.plural), edits) << name << ": " << verb;
+        EXPECT_FALSE(may(verb, status)) << name << ": " << verb;
+      }
+      EXPECT_TRUE(may("get", status)) << name;
+    }
+  }
 }
 
 TEST(Kinds, WithAFinalizerAreDrained) {
@@ -172,6 +207,8 @@ TEST(Kinds, CanBeLeftOutOfTheOverlays) {
     of_kinds.insert({fmt::format("CustomResourceDefinition {}", each->type.resource()),
                      fmt::format("ClusterRole tpu-slice-operator-{}", each->controller),
                      fmt::format("ClusterRoleBinding tpu-slice-operator-{}", each->controller),
+                     fmt::format("ClusterRole tpu-slice-{}-editor", each->controller),
+                     fmt::format("ClusterRole tpu-slice-{}-viewer", each->controller),
                      fmt::format("webhook {}.tpuslice.dev", each->type.plural)});
   }
   EXPECT_THAT(of_kinds, IsSubsetOf(deleted));
