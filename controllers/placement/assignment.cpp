@@ -62,7 +62,7 @@ class Assigner {
   /// After all gangs.
   Assignment take() {
     claims_.take(out_);
-    std::ranges::move(give_back(stalled_, claims_.claimed(), inventory_, request_.failed_writes),
+    std::ranges::move(preempt_stalled(stalled_, claims_.claimed(), inventory_, request_.failed_writes),
                       std::back_inserter(out_.preemptions));
     if (const auto changes_at = reservations_.changes_at()) set_earlier(out_.changes_at, *changes_at);
     return std::move(out_);

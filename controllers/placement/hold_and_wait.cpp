@@ -31,9 +31,9 @@ class Exchange {
   std::vector<Preemption> run() {
     for (std::size_t position = 0; position + 1 < stalled_.size(); ++position) {
       const Gang& gang = *stalled_[position].gang;
-      const bool gave_back =
+      const bool lost_slices =
           std::ranges::any_of(gang.running, [&](const Slice* each) { return given_.contains(each); });
-      if (!gave_back && may_preempt(gang, failed_)) complete(position);
+      if (!lost_slices && may_preempt(gang, failed_)) complete(position);
     }
     return std::move(preemptions_);
   }
@@ -85,8 +85,8 @@ std::optional<Timestamp> stalled_at(const Gang& gang, Duration timeout) {
   return created(std::ranges::max(gang.slices, {}, created)) + timeout;
 }
 
-std::vector<Preemption> give_back(const std::vector<StalledGang>& stalled, const Claimed& claimed, Inventory& inventory,
-                                  const plan::FailedWrites* failed) {
+std::vector<Preemption> preempt_stalled(const std::vector<StalledGang>& stalled, const Claimed& claimed,
+                                        Inventory& inventory, const plan::FailedWrites* failed) {
   return Exchange(stalled, claimed, inventory, failed).run();
 }
 

@@ -1,5 +1,5 @@
 // Hold and wait: gangs of which some slices run and the others wait. Nothing runs to its end when several of them wait
-// for each other's domains, so the younger ones give theirs back.
+// for each other's domains, so running slices of the younger ones are preempted.
 #pragma once
 
 #include <optional>
@@ -23,7 +23,7 @@ struct StalledGang {
 
 /// The running slices of gangs whose domains a gang before them gets. A gang gets all the domains that it lacks or
 /// none, and those of the last gang first. `stalled`: in the order of gangs_in_order(). `claimed`: by other gangs.
-[[nodiscard]] std::vector<Preemption> give_back(const std::vector<StalledGang>& stalled, const Claimed& claimed,
-                                                Inventory& inventory, const plan::FailedWrites* failed = nullptr);
+[[nodiscard]] std::vector<Preemption> preempt_stalled(const std::vector<StalledGang>& stalled, const Claimed& claimed,
+                                                      Inventory& inventory, const plan::FailedWrites* failed = nullptr);
 
 }  // namespace tpuslice::placement

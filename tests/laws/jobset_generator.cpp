@@ -93,7 +93,6 @@ JobSetBuilder JobSetGenerator::random_jobset() {
   add_policies(jobset, jobs);
   if (chance(20)) jobset.suspend();
   if (chance(20)) jobset.set("/spec/ttlSecondsAfterFinished", 10 * below(10));
-  if (chance(20)) jobset.set("/spec/activeDeadlineSeconds", 1 + below(600));
   if (chance(10)) jobset.set("/spec/network/enableDNSHostnames", false);
   if (chance(10)) jobset.set("/spec/network/subdomain", "elsewhere");
   if (chance(10)) jobset.set("/spec/network/publishNotReadyAddresses", false);
@@ -108,6 +107,7 @@ JobSetBuilder JobSetGenerator::random_jobset() {
     jobset.set("/spec/volumeClaimPolicies", Json::array({{{"templates", Json::array({claim})}}}));
   }
   if (chance(3)) jobset.set("/spec/managedBy", "kueue.x-k8s.io/multikueue");
+  if (chance(10)) jobset.set("/spec/activeDeadlineSeconds", 1 + below(600));
   if (chance(3)) jobset.set("/metadata/deletionTimestamp", "2025-12-31T23:59:59Z");
   if (chance(3)) jobset.set("/spec/replicatedJobs/0/name", "Not_A_Name");
   return jobset;

@@ -354,7 +354,8 @@ TEST_F(SliceReconciling, CountsSlicesThatWaitAfterTheyWerePlaced) {
   show(a_slice("train").runs_in("pool-a").unscheduled(1).host(1, waits).pods());
   const auto not_scheduled = [&] {
     for (const plan::Measurement& each : place().measurements) {
-      if (each.labels.at(1).second == "NotScheduled") return each.value;
+      const auto reason = each.labels.find("reason");
+      if (reason != each.labels.end() && reason->second == "NotScheduled") return each.value;
     }
     return -1.0;
   };
