@@ -73,7 +73,7 @@ Json comparable(Json pod) {
         for (Json& variable : container["env"]) {
           if (string_at(variable, {"name"}) != "RAY_USAGE_STATS_EXTRA_TAGS") continue;
           const std::string tags = string_at(variable, {"value"});
-          variable["value"] = tags.substr(tags.find(';'));  // "kuberay_version=v1.6.0;kuberay_crd=RayCluster"
+          variable["value"] = tags.substr(tags.find(';'));  // "kuberay_version=v1.7.0;kuberay_crd=RayCluster"
         }
       }
       if (string_at(container, {"name"}) == "wait-gcs-ready") container.erase("args");  // Our own text.

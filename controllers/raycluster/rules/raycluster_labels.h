@@ -72,7 +72,7 @@ inline constexpr std::string_view kHeadGroup = "headgroup";
 inline constexpr std::string_view kApplication = "kuberay";
 inline constexpr std::string_view kOperator = "kuberay-operator";
 /// The KubeRay release that pods and status are compatible with; reported to Ray's usage statistics.
-inline constexpr std::string_view kCompatibleRelease = "v1.6.0";
+inline constexpr std::string_view kCompatibleRelease = "v1.7.0";
 
 inline constexpr int kDashboardPort = 8265;
 inline constexpr int kClientPort = 10001;
