@@ -111,6 +111,21 @@ TEST_F(Crds, KeepUnknownFieldsOfPodTemplates) {
   }
 }
 
+// Kueue's webhook writes null where a cluster has none.
+TEST_F(Crds, AcceptNullForRayStartParams) {
+  install();
+  for (const auto& [kind, config] : {std::pair("RayCluster", ""), std::pair("RayJob", "/rayClusterSpec"),
+                                     std::pair("RayService", "/rayClusterConfig")}) {
+    Json object = valid_object(kind);
+    Json& cluster = object[Json::json_pointer(std::string("/spec") + config)];
+    cluster["headGroupSpec"]["rayStartParams"] = nullptr;
+    for (Json& group : cluster["workerGroupSpecs"]) group["rayStartParams"] = nullptr;
+    for (const char* command : {"create", "apply --server-side"}) {
+      expect_run(fmt::format("kubectl {} --dry-run=server --validate=strict -f {}", command, write(object)));
+    }
+  }
+}
+
 TEST_F(Crds, PrintTheColumnsOfBothVersions) {
   install();
   expect_run("kubectl apply -f " + write(valid_object("RayCluster")));

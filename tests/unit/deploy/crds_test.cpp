@@ -100,6 +100,17 @@ TEST(Crds, AcceptNullForListsOfContainers) {
   EXPECT_THAT(refuse, IsEmpty());
 }
 
+// Kueue's webhook decodes a cluster without them into KubeRay's Go type, and writes null.
+TEST(Crds, AcceptNullForRayStartParams) {
+  int found = 0;
+  each_field_of_crds([&](const std::string& name, const Json& field) {
+    if (!name.ends_with(".rayStartParams")) return;
+    ++found;
+    EXPECT_TRUE(bool_at(field, {"nullable"})) << name;
+  });
+  EXPECT_EQ(found, 12) << "head and workers, in three kinds and two versions";
+}
+
 TEST(Crds, DescribeContainersAlike) {
   const Json expected = pod_specs(read_crd("RayCluster")).front().second.at("properties").at("containers").at("items");
   EXPECT_GT(expected.at("properties").size(), 20U);

@@ -30,6 +30,8 @@ TEST(ValidateRayCluster, CountsAbsentAndNullFieldsAsDefaults) {
   Json& group = cluster["spec"]["workerGroupSpecs"][0];
   for (const char* field : {"replicas", "minReplicas", "maxReplicas"}) group.erase(field);
   group["replicas"] = nullptr;
+  group["rayStartParams"] = nullptr;
+  cluster["spec"]["headGroupSpec"]["rayStartParams"] = nullptr;
   EXPECT_THAT(paths_of(cluster), IsEmpty());
   cluster["spec"].erase("workerGroupSpecs");
   EXPECT_THAT(paths_of(cluster), IsEmpty());
