@@ -104,8 +104,9 @@ std::string replica_name(const RayClusterSpec& spec, std::string_view group, int
 std::string autoscaler_name(const RayClusterSpec& spec) { return end_of(spec.key.name); }
 
 std::string own_service_account(const RayClusterSpec& spec) {
-  return spec.head.pod_template == nullptr ? std::string()
-                                           : string_at(*spec.head.pod_template, {"spec", "serviceAccountName"});
+  if (spec.head.pod_template == nullptr) return {};
+  std::string name = string_at(*spec.head.pod_template, {"spec", "serviceAccountName"});
+  return name.empty() ? string_at(*spec.head.pod_template, {"spec", "serviceAccount"}) : name;
 }
 
 std::string head_service_account(const RayClusterSpec& spec) {

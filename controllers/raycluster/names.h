@@ -47,9 +47,9 @@ struct WorkerIndex {
 /// Name of the autoscaler's Role and RoleBinding, and of its ServiceAccount unless the head template names one: the
 /// last 50 characters of the cluster's name; if the first of these is not a letter, it is replaced by r.
 [[nodiscard]] std::string autoscaler_name(const RayClusterSpec& spec);
-/// serviceAccountName of the head template, else autoscaler_name().
+/// own_service_account(), else autoscaler_name().
 [[nodiscard]] std::string head_service_account(const RayClusterSpec& spec);
-/// serviceAccountName of the head template; empty without.
+/// serviceAccountName of the head template, or its deprecated alias serviceAccount; empty without.
 [[nodiscard]] std::string own_service_account(const RayClusterSpec& spec);
 /// Name of the Secret with the cluster's token: the last 50 characters of the cluster's name; if the first of these is
 /// not a letter, it is replaced by r.

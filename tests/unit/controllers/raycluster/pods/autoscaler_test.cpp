@@ -147,6 +147,16 @@ TEST(AutoscalerChildren, DoNotIncludeAServiceAccountThatTheUserNames) {
   EXPECT_EQ(head_pod_of(json)["spec"]["serviceAccountName"], "mine");
 }
 
+TEST(AutoscalerChildren, FollowTheDeprecatedAliasAsKubernetesDoes) {
+  Json json = an_autoscaled_cluster();
+  Json& pod = json["spec"]["headGroupSpec"]["template"]["spec"];
+  pod["serviceAccount"] = "mine";
+  EXPECT_THAT(kinds_and_names(json), ElementsAre("Role train", "RoleBinding train"));
+  EXPECT_EQ(head_pod_of(json)["spec"]["serviceAccountName"], "mine");
+  pod["serviceAccountName"] = "other";
+  EXPECT_EQ(head_pod_of(json)["spec"]["serviceAccountName"], "other");
+}
+
 TEST(Autoscaler, WithoutItsServiceAccountIsReportedAsUpstream) {
   Json json = an_autoscaled_cluster();
   json["spec"]["headGroupSpec"]["template"]["spec"]["serviceAccountName"] = "mine";
