@@ -28,7 +28,6 @@ class Conditions {
   }
   void remove(std::string_view type) { remove_condition(conditions_, type); }
   [[nodiscard]] bool is_true(std::string_view type) const { return is_condition_true(conditions_, type); }
-  [[nodiscard]] bool has(std::string_view type) const { return find_condition(conditions_, type) != nullptr; }
 
  private:
   const RayClusterObserved& seen_;
@@ -71,7 +70,8 @@ void set_provisioned(SuspendPhase phase, bool all_running, Conditions& condition
 void set_suspension(SuspendPhase phase, Conditions& conditions) {
   switch (phase) {
     case SuspendPhase::kRunning:
-      if (conditions.has(kSuspendedCondition)) conditions.set(kSuspendedCondition, false, kSuspendedCondition, "");
+      conditions.set(kSuspendingCondition, false, kSuspendingCondition, "");
+      conditions.set(kSuspendedCondition, false, kSuspendedCondition, "");
       return;
     case SuspendPhase::kRequested:
     case SuspendPhase::kDeletingPods:
@@ -83,6 +83,9 @@ void set_suspension(SuspendPhase phase, Conditions& conditions) {
       conditions.set(kSuspendedCondition, true, kSuspendedCondition, "");
       return;
     case SuspendPhase::kSuspended:
+      if (conditions.is_true(kSuspendingCondition)) {
+        conditions.set(kSuspendingCondition, false, kSuspendingCondition, "");
+      }
       return;
   }
 }
