@@ -24,9 +24,12 @@ void decide_pods(const RayClusterState& state, const Options& options, Decisions
   if (out.upgrade.recreating) return;
   // Pods would connect to a service of another owner, or run without what they need.
   const bool may_create = pods_can_connect(out.services) && are_usable(out.children);
-  if (!keeps_lost_head(spec, seen.cluster)) out.head = decide_head(spec, pods.heads, may_create, options);
+  const bool keeps_lost = keeps_lost_head(spec, seen.cluster);
+  if (!keeps_lost) out.head = decide_head(spec, pods.heads, may_create, options);
   out.create_auth_secret = needs_auth_secret(spec, out.head, pods.heads);
-  out.workers = decide_workers(spec, pods.workers, workers_to_create(seen, may_create), options);
+  // Workers would wait for a head that is not created again.
+  const bool may_create_workers = may_create && !(keeps_lost && lacks_live_head(spec, pods.heads));
+  out.workers = decide_workers(spec, pods.workers, workers_to_create(seen, may_create_workers), options);
   if (out.workers.waits_for_deletion) out.retry_after = until_worker_retry(seen);
 }
 

@@ -20,6 +20,12 @@ PodPtr choose_head(const RayClusterSpec& spec, const std::vector<PodPtr>& heads)
   return best == heads.end() ? nullptr : *best;
 }
 
+bool lacks_live_head(const RayClusterSpec& spec, const std::vector<PodPtr>& heads) {
+  const std::string ray_container = spec.head.ray_container();
+  return std::ranges::all_of(
+      heads, [&](const PodPtr& pod) { return pod->terminating() || !terminal_reason(*pod, ray_container).empty(); });
+}
+
 bool keeps_lost_head(const RayClusterSpec& spec, const Object& cluster) {
   const auto annotation = spec.annotations.find(kDisableHeadRestart);
   return annotation != spec.annotations.end() && annotation->second == "true" &&

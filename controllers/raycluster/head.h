@@ -24,6 +24,9 @@ struct HeadDecision {
 /// The head pod that is kept: one that may still run before a terminal one, then the oldest. Null without pods.
 [[nodiscard]] PodPtr choose_head(const RayClusterSpec& spec, const std::vector<PodPtr>& heads);
 
+/// No head pod may still run: there is none, or each is terminal or terminating.
+[[nodiscard]] bool lacks_live_head(const RayClusterSpec& spec, const std::vector<PodPtr>& heads);
+
 /// The cluster has the annotation kDisableHeadRestart, and all its pods were ready once.
 [[nodiscard]] bool keeps_lost_head(const RayClusterSpec& spec, const Object& cluster);
 

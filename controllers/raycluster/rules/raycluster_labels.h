@@ -60,7 +60,7 @@ inline constexpr std::string_view kServe = "ray.io/serve";
 inline constexpr std::string_view kOverwriteCommand = "ray.io/overwrite-container-cmd";
 
 /// Annotation of a RayCluster of a RayJob whose submitter is a container of the head pod: once all pods were ready, a
-/// head that is lost is not replaced, as a new one would submit the job again.
+/// head that is lost is not replaced, as a new one would submit the job again, and no workers are created without it.
 inline constexpr std::string_view kDisableHeadRestart = "ray.io/disable-provisioned-head-restart";
 
 /// Init container of workers.

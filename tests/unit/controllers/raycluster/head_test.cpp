@@ -1,5 +1,7 @@
 #include "controllers/raycluster/head.h"
 
+#include <functional>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -74,6 +76,19 @@ TEST_F(Head, IsNotReplacedOnceProvisionedIfItsContainerSubmitsARayJob) {
   EXPECT_THAT(plan_raycluster(seen, {}), plan::HasEvent("CreatedHeadPod"));
   edit(seen.cluster)["status"]["conditions"] = Json::array({{{"type", "RayClusterProvisioned"}, {"status", "True"}}});
   EXPECT_THAT(plan_raycluster(seen, {}), testing::Not(plan::HasEvent("CreatedHeadPod")));
+}
+
+TEST_F(Head, ThatIsLostAndNotReplacedGetsNoNewWorkers) {
+  cluster_.mutable_json()["metadata"]["annotations"]["ray.io/disable-provisioned-head-restart"] = "true";
+  RayClusterObserved seen = all_running(cluster_);
+  edit(seen.cluster)["status"]["conditions"] = Json::array({{{"type", "RayClusterProvisioned"}, {"status", "True"}}});
+  const auto is_head = [](const PodPtr& pod) { return pod->label("ray.io/node-type") == "head"; };
+  std::erase_if(seen.pods, std::not_fn(is_head));
+  EXPECT_THAT(plan_raycluster(seen, {}), plan::HasEvent("CreatedWorkerPod"));
+  change(seen.pods[0], [](PodView& pod) { pod.phase = PodPhase::kFailed; });
+  EXPECT_THAT(plan_raycluster(seen, {}), testing::Not(plan::HasEvent("CreatedWorkerPod")));
+  seen.pods.clear();
+  EXPECT_THAT(plan_raycluster(seen, {}), testing::Not(plan::HasEvent("CreatedWorkerPod")));
 }
 
 TEST_F(Head, HasAnErrorIfItsPodCannotBeBuilt) {
