@@ -276,6 +276,8 @@ Decisions decide_between_attempts(const RayJobState& state) {
 /// Complete or Failed: only cleaned up.
 Decisions decide_finished(const RayJobState& state) {
   Decisions out{.status = state.status};
+  // Deletion rules count from it. Another writer may have left it out.
+  if (!out.status.ended) out.status.ended = state.seen.now;
   if (const std::optional<Timestamp> until = stop_until(state.status); until && state.seen.now < *until) {
     requeue(out, *until - state.seen.now);
     if (auto request = stop_request(state)) out.requests.push_back(*std::move(request));
@@ -299,6 +301,18 @@ Decisions decide_finished(const RayJobState& state) {
   return out;
 }
 
+/// The state of another operator version. A new attempt could run the job twice, so nothing is done.
+Decisions decide_unknown(const RayJobState& state) {
+  Decisions out{.status = state.status};
+  out.cluster.status = state.status.cluster;
+  out.cluster.problem = {
+      "UnknownState",
+      fmt::format("RayJob {}: status.jobDeploymentStatus is {}, which this operator does not know, so nothing is "
+                  "done: run the operator that wrote it, or remove the field from the status to start the RayJob anew",
+                  state.spec.key.to_string(), state.status.deployment)};
+  return out;
+}
+
 }  // namespace
 
 Decisions decide(const RayJobState& state) {
@@ -308,7 +322,10 @@ Decisions decide(const RayJobState& state) {
   if (deployment == kRunning) return decide_running(state);
   if (deployment == kSuspending || deployment == kRetrying) return decide_between_attempts(state);
   if (state.status.finished()) return decide_finished(state);
-  return start(state, state.status);
+  if (deployment.empty() || deployment == kSuspended || deployment == kValidationFailed) {
+    return start(state, state.status);
+  }
+  return decide_unknown(state);
 }
 
 }  // namespace tpuslice::rayjob

@@ -107,6 +107,20 @@ TEST(FinishedRayJob, DeletesItsClusterAndKeepsTheSubmitterWithTheLog) {
   EXPECT_THAT(world.plan(), plan::IsEmptyPlan());
 }
 
+TEST(FinishedRayJob, WithoutAnEndTimeCountsFromWhenItIsSeen) {
+  World world = finished({{"shutdownAfterJobFinishes", true}, {"ttlSecondsAfterFinished", 60}});
+  world.object().mutable_json()["status"].erase("endTime");
+  world.pass(1h);
+  world.settle();
+  const std::string seen = format_rfc3339(world.now());
+  EXPECT_EQ(world.status("endTime"), seen);
+  EXPECT_FALSE(world.cluster().is_null());
+  world.pass(60s);
+  world.settle();
+  EXPECT_TRUE(world.cluster().is_null());
+  EXPECT_EQ(world.status("endTime"), seen);
+}
+
 TEST(FinishedRayJob, SuspendsTheWorkersOnce) {
   World world =
       finished({{"deletionStrategy",

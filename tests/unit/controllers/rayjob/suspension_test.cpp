@@ -245,5 +245,20 @@ TEST(SelectingRayJob, DeletesItselfIfARuleSaysSo) {
   EXPECT_TRUE(world.gone());
 }
 
+TEST(UnknownState, IsWaitedForAndReported) {
+  World world = with_running_job();
+  world.object().mutable_json()["status"]["jobDeploymentStatus"] = "Scheduling";
+  world.settle();
+  EXPECT_EQ(world.state(), "Scheduling RUNNING");
+  EXPECT_THAT(world.condition(kClusterReady), StartsWith("False UnknownState: "));
+  EXPECT_THAT(world.condition(kClusterReady), HasSubstr("status.jobDeploymentStatus is Scheduling"));
+  EXPECT_FALSE(world.cluster().is_null());
+  EXPECT_THAT(world.take_events(), IsEmpty());
+  EXPECT_EQ(world.cluster_names().size(), 1U);
+  world.object().mutable_json()["status"]["jobDeploymentStatus"] = "Running";
+  world.settle();
+  EXPECT_EQ(world.state(), "Running RUNNING");
+}
+
 }  // namespace
 }  // namespace tpuslice::rayjob
