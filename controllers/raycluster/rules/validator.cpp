@@ -177,7 +177,9 @@ Json embedded_cluster(const Json& owner, std::string_view field) {
   if (spec == nullptr) return {};
   Json cluster = {{"spec", *spec}};
   Json& metadata = cluster["metadata"];
-  if (const Json* annotations = find_set(owner, {"metadata", "annotations"})) metadata["annotations"] = *annotations;
+  for (const char* field : {"annotations", "labels"}) {
+    if (const Json* values = find_set(owner, {"metadata", field})) metadata[field] = *values;
+  }
   metadata["ownerReferences"] =
       Json::array({Json{{"kind", string_at(owner, {"kind"})}, {"name", string_at(owner, {"metadata", "name"})}}});
   return cluster;
@@ -247,6 +249,7 @@ std::vector<std::string> warn_cluster(const ClusterView& cluster) {
   std::vector<std::string> warnings = warn_autoscaling(cluster);
   for (std::string& warning : warn_token_auth(cluster)) warnings.push_back(std::move(warning));
   for (std::string& warning : warn_fault_tolerance(cluster)) warnings.push_back(std::move(warning));
+  for (std::string& warning : warn_batch_scheduling(cluster)) warnings.push_back(std::move(warning));
   for_each_group(cluster, [&](const Json&, const WorkerGroup& group, const std::string& path) {
     const bool has_tpus = group.pod_template != nullptr && asks_for_tpus(*group.pod_template);
     std::string unselected = has_tpus ? warn_unselected_nodes(*group.pod_template, path + ".template") : std::string();

@@ -15,6 +15,9 @@ void check_autoscaling(const ClusterView& cluster, FieldErrors& errors);
 /// Restart policies that version 1 of the autoscaler does not expect.
 [[nodiscard]] std::vector<std::string> warn_autoscaling(const ClusterView& cluster);
 
+/// Warns of labels for batch schedulers that KubeRay serves, such as Volcano, and says what to use instead.
+[[nodiscard]] std::vector<std::string> warn_batch_scheduling(const ClusterView& cluster);
+
 /// Rules about the fault tolerance of the GCS: spec.gcsFaultToleranceOptions, annotations, and what users write about
 /// Redis beside them. `old` is the stored cluster on an update, else null.
 void check_fault_tolerance(const ClusterView& cluster, const Json* old, FieldErrors& errors);

@@ -8,6 +8,7 @@
 namespace tpuslice::rules {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -167,6 +168,19 @@ TEST(WarnRayCluster, SaysHowManyReplicasWillRun) {
 TEST(WarnRayCluster, ShowsTheHostnamesOfAGroupWhoseNameIsNotADnsLabel) {
   EXPECT_THAT(warn_raycluster(with(tpu_cluster(), "/spec/workerGroupSpecs/0/groupName", "TPU")),
               ElementsAre(HasSubstr("the hostnames are tpu-")));
+}
+
+TEST(WarnRayCluster, SaysWhatToUseInsteadOfTheLabelsOfBatchSchedulers) {
+  Json cluster = tpu_cluster();
+  cluster["metadata"]["labels"] = {{"ray.io/gang-scheduling-enabled", "true"},
+                                   {"ray.io/priority-class-name", "high"},
+                                   {"volcano.sh/queue-name", "a"},
+                                   {"kueue.x-k8s.io/queue-name", "a"}};
+  EXPECT_THAT(
+      warn_raycluster(cluster),
+      ElementsAre(AllOf(HasSubstr("metadata.labels[ray.io/gang-scheduling-enabled]"), HasSubstr("tpuslice.dev/gang")),
+                  AllOf(HasSubstr("metadata.labels[ray.io/priority-class-name]"), HasSubstr("priorityClassName")),
+                  AllOf(HasSubstr("metadata.labels[volcano.sh/queue-name]"), HasSubstr("Kueue"))));
 }
 
 TEST(ValidateRayCluster, RefusesAnUpgradeThatIsUnknownOrAlsoRecreate) {

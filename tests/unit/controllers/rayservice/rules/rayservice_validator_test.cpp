@@ -220,6 +220,8 @@ TEST(WarnRayService, AboutFieldsWithoutEffect) {
               ElementsAre(HasSubstr("spec.serviceUnhealthySecondThreshold: has no effect"),
                           HasSubstr("spec.upgradeStrategy.clusterUpgradeOptions: has no effect"),
                           HasSubstr("spec.rayClusterConfig.authOptions.mode: is not set")));
+  EXPECT_THAT(warn_rayservice(with(tpu_rayservice(), "/metadata/labels/volcano.sh~1queue-name", "a"), nullptr),
+              ElementsAre(HasSubstr("metadata.labels[volcano.sh/queue-name]: has no effect")));
 }
 
 TEST(WarnRayService, AboutChangesThatAreNotApplied) {
