@@ -17,8 +17,10 @@ bool are_usable(const std::vector<Service>& services) {
   });
 }
 
-/// A pending cluster without endpoints does not replace an active cluster with endpoints.
-bool can_take_over(const ClusterChoice& choice) {
+/// A pending cluster without endpoints does not replace an active cluster with endpoints. The status names it before
+/// the services select it, so that present_clusters() finds it if the plan is cut.
+bool can_take_over(const RayServiceState& state, const ClusterChoice& choice) {
+  if (choice.pending_name != state.pending_name()) return false;
   return choice.active == nullptr || serve_endpoints(*choice.pending) > 0 || serve_endpoints(*choice.active) == 0;
 }
 
@@ -63,7 +65,7 @@ RunningDecisions decide_running(const RayServiceState& state, const Problem& ref
   decide_serving(state, choice.active, config_of(choice.active), options, out.active, out);
   decide_serving(state, choice.pending, config_of(choice.pending), options, out.pending, out);
   if (!refusal) {
-    const bool ready = choice.pending != nullptr && out.pending->ready() && can_take_over(choice);
+    const bool ready = choice.pending != nullptr && out.pending->ready() && can_take_over(state, choice);
     const Cluster* selected = ready ? choice.pending : choice.active;
     if (selected != nullptr) out.services = decide_services(state, *selected, options);
     out.promote = ready && are_usable(out.services);

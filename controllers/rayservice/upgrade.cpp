@@ -38,6 +38,14 @@ std::string new_name(const RayServiceState& state, const ConfigHash& config) {
   return name;
 }
 
+/// Whether `selected`, which the serve service selects, is active although the status may not say so yet: the services
+/// are written before the status. Another cluster than those of the status was chosen by another writer, unless the
+/// active one is lost, as the whole status may be.
+bool is_switch(const RayServiceState& state, const std::string& selected) {
+  if (state.clusters.find(selected) == nullptr) return false;
+  return selected == state.pending_name() || state.clusters.find_alive(state.active_name()) == nullptr;
+}
+
 void set_pending(const Cluster* pending, ClusterChoice& choice) {
   choice.pending = pending;
   choice.pending_name = pending == nullptr ? std::string() : pending->name();
@@ -59,8 +67,8 @@ std::string advice(const RayServiceState& state, const ClusterChoice& choice, co
 
 ClusterChoice present_clusters(const RayServiceState& state) {
   ClusterChoice out;
-  out.active_name = selected_cluster(state);
-  if (state.clusters.find(out.active_name) == nullptr) out.active_name = state.active_name();
+  out.active_name = state.active_name();
+  if (const std::string selected = selected_cluster(state); is_switch(state, selected)) out.active_name = selected;
   out.active = state.clusters.find_alive(out.active_name);
   if (state.pending_name() != out.active_name) {
     set_pending(state.clusters.find_alive(state.pending_name()), out);

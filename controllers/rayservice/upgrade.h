@@ -1,9 +1,10 @@
 // Upgrades: which RayCluster serves, and which one is to take its place.
 //
-// The active cluster is the one that the serve service selects. A cluster fits a rayClusterConfig if it was made from
-// it, or can be brought up to date in place: worker groups are added at the end, or another operator made it. If the
-// active cluster does not fit, a pending cluster is made, unless upgradeStrategy.type is None. If it fits again, the
-// pending cluster is given up. The first cluster is pending until it serves.
+// The active cluster is that of the status, or its pending one if the serve service selects that: the services are
+// written before the status. A cluster fits a rayClusterConfig if it was made from it, or can be brought up to date in
+// place: worker groups are added at the end, or another operator made it. If the active cluster does not fit, a pending
+// cluster is made, unless upgradeStrategy.type is None. If it fits again, the pending cluster is given up. The first
+// cluster is pending until it serves.
 //
 // Both clusters have slices at the same time. kUpgradeWithoutRoom says what happens if there are no nodes for the
 // slices of the new one.

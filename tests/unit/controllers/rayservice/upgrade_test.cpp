@@ -289,6 +289,22 @@ TEST_F(RayServiceUpgrade, ASwitchThatWasCutIsCompleted) {
   EXPECT_EQ(world_.selected("llm-head-svc"), second);
 }
 
+TEST_F(RayServiceUpgrade, ARetiredClusterThatAnotherWriterSelectsDoesNotServeAgain) {
+  set_image("next");
+  ASSERT_TRUE(run_until([&] { return world_.active() != first_; }));
+  const std::string second = world_.active();
+  world_.step();
+  ASSERT_TRUE(world_.clusters().contains(first_)) << "within its deletion delay";
+  for (const char* service : {"llm-serve-svc", "llm-head-svc"}) {
+    world_.services().at(service)["spec"]["selector"][std::string(raycluster::kRayCluster)] = first_;
+  }
+  world_.step();
+  EXPECT_EQ(world_.active(), second);
+  EXPECT_EQ(world_.pending(), "");
+  EXPECT_EQ(world_.selected("llm-serve-svc"), second);
+  EXPECT_EQ(world_.selected("llm-head-svc"), second);
+}
+
 TEST_F(RayServiceUpgrade, ALostStatusIsFoundAgain) {
   world_.service().erase("status");
   ASSERT_LE(world_.settle(), kSettled);
