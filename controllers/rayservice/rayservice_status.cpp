@@ -119,6 +119,7 @@ Json next_status(const RayServiceState& state, const Decisions& decisions, plan:
     update_suspended(state, *decisions.suspension, decisions.refusal, status, changes);
   } else {
     update_accepted(state, decisions.refusal, status["conditions"], changes);
+    update_timed_out(state, decisions.refusal, status["conditions"]);
   }
   return with_time(state, std::move(status));
 }

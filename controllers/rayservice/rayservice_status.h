@@ -28,6 +28,9 @@ void update_conditions(const ConditionInput& input, Json& conditions, plan::Chan
 /// Updates a service that does not run: whether the spec is valid, and the generation.
 void update_accepted(const RayServiceState& state, const Problem& refusal, Json& conditions, plan::Changes& changes);
 
+/// Updates the conditions other than Ready and Accepted of a service whose initialization timed out.
+void update_timed_out(const RayServiceState& state, const Problem& refusal, Json& conditions);
+
 /// Updates the other conditions in a phase other than kRunning.
 void update_suspension(const RayServiceState& state, SuspendPhase phase, Json& conditions);
 

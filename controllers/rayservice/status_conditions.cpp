@@ -60,8 +60,9 @@ std::string seconds_text(Duration time) {
   return fmt::format("{}s", std::chrono::duration_cast<std::chrono::seconds>(time).count());
 }
 
-/// Ends the initialization if it takes too long; otherwise requeues at that time.
-void check_timeout(const RayServiceState& state, ServiceConditions& conditions, Changes& changes) {
+/// Ends the initialization if it takes too long; otherwise requeues at that time. `wait`: why no pod serves.
+void check_timeout(const RayServiceState& state, const std::string& wait, ServiceConditions& conditions,
+                   Changes& changes) {
   const std::optional<Duration>& timeout = state.spec.initializing_timeout;
   if (!timeout || conditions.reason(kReady) != kInitializing) return;
   const auto since = parse_rfc3339(string_at(*conditions.find(kReady), {"lastTransitionTime"}));
@@ -70,8 +71,10 @@ void check_timeout(const RayServiceState& state, ServiceConditions& conditions, 
   if (spent < *timeout) return changes.requeue_within(*timeout - spent);
   conditions.set(kReady, "False", kInitializingTimedOut,
                  fmt::format("RayService failed to become ready within the configured timeout of {}. Time spent "
-                             "initializing: {}",
-                             seconds_text(*timeout), seconds_text(spent)));
+                             "initializing: {}. Last it waited because {}. Its clusters are deleted, and it does not "
+                             "start again by itself: delete the RayService, or set spec.suspend to true and, once it "
+                             "is suspended, to false",
+                             seconds_text(*timeout), seconds_text(spent), wait));
   changes.event(EventType::kWarning, "RayServiceInitializingTimeout",
                 fmt::format("RayService initializing timeout exceeded after {} (configured timeout: {})",
                             seconds_text(spent), seconds_text(*timeout)));
@@ -118,7 +121,7 @@ void update_ready(const ConditionInput& input, ServiceConditions& conditions, Ch
     if (conditions.reason(kReady) == kInitializing) {
       conditions.set(kReady, "False", kInitializing, fmt::format("{}: {}", kMessage, describe_wait(input)));
     }
-    check_timeout(input.state, conditions, changes);
+    check_timeout(input.state, describe_wait(input), conditions, changes);
   }
 }
 
@@ -217,6 +220,7 @@ void update_conditions(const ConditionInput& input, Json& conditions, Changes& c
   update_ready(input, upstream, changes);
   update_upgrade(input, upstream);
   set_own(input, plan::kAccepted, input.refusal, "the spec is valid", kInvalidSpec, conditions, changes);
+  if (upstream.reason(kReady) == kInitializingTimedOut) return update_timed_out(input.state, input.refusal, conditions);
   set_own(input, kUpToDate, up_to_date_problem(input), "the newest RayCluster has the present rayClusterConfig",
           input.decisions.choice.outdated ? "UpgradeDisabled" : "", conditions, changes);
   const Problem serve = serve_problem(input);
@@ -231,6 +235,18 @@ void update_conditions(const ConditionInput& input, Json& conditions, Changes& c
   set_own(input, plan::kChildrenReady, children_problem(input), "all children of the RayService exist", "", conditions,
           changes);
   follow_generation(input.state, input.refusal, conditions);
+}
+
+void update_timed_out(const RayServiceState& state, const Problem& refusal, Json& conditions) {
+  ServiceConditions(state, false, conditions)
+      .set(kUpgradeInProgress, "False", kInitializingTimedOut, "No upgrade in progress.");
+  for (const std::string_view type : kOwnConditions) {
+    plan::set_own_condition(conditions, type,
+                            {std::string(kInitializingTimedOut),
+                             fmt::format("the initialization has timed out, see the condition {}", kReady)},
+                            {}, state.seen.service.generation(), state.seen.now);
+  }
+  follow_generation(state, refusal, conditions);
 }
 
 void update_suspension(const RayServiceState& state, SuspendPhase phase, Json& conditions) {

@@ -43,12 +43,12 @@ inline constexpr std::string_view kValidationFailed = "ValidationFailed";
 
 /// Ours: True while the newest cluster has the present rayClusterConfig, or is made from it.
 ///
-/// Reasons: UpToDate; UpgradeDisabled, NotAccepted, Suspended.
+/// Reasons: UpToDate; UpgradeDisabled, NotAccepted, Suspended, InitializingTimeout.
 inline constexpr std::string_view kUpToDate = "tpuslice.dev/UpToDate";
 /// Ours: True once the newest cluster has accepted the present serveConfigV2, until it has lost its applications.
 ///
 /// Reasons: ServeConfigApplied; HeadNotReady, DashboardPending, DashboardFailing, ConfigPending, ConfigRefused,
-/// ApplicationsLost, ConfigOverwritten, NotAccepted, Suspended.
+/// ApplicationsLost, ConfigOverwritten, NotAccepted, Suspended, InitializingTimeout.
 inline constexpr std::string_view kServeConfigApplied = "tpuslice.dev/ServeConfigApplied";
 /// Reason of plan::kSlicesPlaced: the slices of a new cluster wait while the old one has its own.
 inline constexpr std::string_view kNoRoomForUpgrade = "NoRoomForUpgrade";

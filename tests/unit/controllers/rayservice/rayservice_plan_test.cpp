@@ -18,6 +18,7 @@ namespace {
 
 using plan::HasEvent;
 using plan::IsEmptyPlan;
+using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -139,6 +140,14 @@ TEST_F(RayServicePlan, TheInitializingTimeoutIsFinal) {
   EXPECT_EQ(world_.pending(), "");
   EXPECT_THAT(world_.clusters(), IsEmpty());
   EXPECT_THAT(world_.plan(), IsEmptyPlan());
+  const Json* ready = find_condition(world_.service()["status"]["conditions"], kReady);
+  EXPECT_THAT(string_at(*ready, {"message"}),
+              AllOf(HasSubstr("timeout of 30s"), HasSubstr("application app of RayCluster "),
+                    HasSubstr(" is DEPLOYING. Its clusters are deleted"), HasSubstr("set spec.suspend")));
+  for (const std::string_view type :
+       {kUpgradeInProgress, kUpToDate, kServeConfigApplied, plan::kSlicesPlaced, plan::kChildrenReady}) {
+    EXPECT_EQ(world_.condition(type), "False: InitializingTimeout") << type;
+  }
 
   world_.service()["metadata"]["generation"] = 9;
   world_.service()["spec"]["serveConfigV2"] = "a: [";
