@@ -15,4 +15,8 @@ struct Cleanup {
 /// Cleans up a JobSet that is Completed or Failed.
 [[nodiscard]] Cleanup clean_up_finished(const JobSetState& state, const Options& options);
 
+/// Gives the condition Completed or Failed the time `now` if its own is absent or malformed, so that
+/// spec.ttlSecondsAfterFinished counts from then on.
+void restore_finish_time(Json& conditions, Timestamp now);
+
 }  // namespace tpuslice::jobset

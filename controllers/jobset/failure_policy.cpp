@@ -125,7 +125,7 @@ FailureDecision apply_failure_policy(const JobSetSpec& spec, const JobSetStatus&
     out.failed = {"FailedJobs", with_first_failed("jobset failed due to one or more job failures", **first)};
     return out;
   }
-  int counted = status.all_counted_restarts();
+  std::int64_t counted = status.all_counted_restarts();
   for (const Match& match : match_rules(spec, failed)) {
     const FailureAction action = match.action();
     if (action == FailureAction::kFailJobSet) {

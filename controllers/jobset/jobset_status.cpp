@@ -1,6 +1,7 @@
 #include "controllers/jobset/jobset_status.h"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 #include <ranges>
 
@@ -11,11 +12,21 @@
 namespace tpuslice::jobset {
 namespace {
 
-std::vector<int> numbers_at(const Json& json, std::string_view member) {
-  std::vector<int> out;
-  for (const Json& item : array_at(json, {member})) {
-    out.push_back(item.is_number_integer() ? static_cast<int>(item.get<std::int64_t>()) : 0);
+constexpr int kMaxCount = std::numeric_limits<std::int32_t>::max();
+
+/// The count at a path. Others can write the status, so that a number may be negative or too large.
+int count_at(const Json& json, std::initializer_list<std::string_view> path) {
+  const Json* const found = find_path(json, path);
+  if (found == nullptr || !found->is_number_integer()) return 0;
+  if (found->is_number_unsigned()) {
+    return static_cast<int>(std::min<std::uint64_t>(found->get<std::uint64_t>(), kMaxCount));
   }
+  return static_cast<int>(std::clamp<std::int64_t>(found->get<std::int64_t>(), 0, kMaxCount));
+}
+
+std::vector<int> counts_at(const Json& json, std::string_view member) {
+  std::vector<int> out;
+  for (const Json& item : array_at(json, {member})) out.push_back(count_at(item, {}));
   return out;
 }
 
@@ -29,22 +40,26 @@ Json to_json(const std::string& name, const ReplicatedJobStatus& job) {
 
 }  // namespace
 
+void add_one(int& count) {
+  if (count < kMaxCount) ++count;
+}
+
 JobSetStatus JobSetStatus::read(const Object& jobset) {
   const Json json = plan::status_of(jobset);
   JobSetStatus status;
-  status.restarts = static_cast<int>(int_at(json, {"restarts"}));
-  status.counted_restarts = static_cast<int>(int_at(json, {"restartsCountTowardsMax"}));
+  status.restarts = count_at(json, {"restarts"});
+  status.counted_restarts = count_at(json, {"restartsCountTowardsMax"});
   status.terminal_state = string_at(json, {"terminalState"});
   status.started = parse_rfc3339(string_at(json, {"startTime"}));
   for (const Json& job : array_at(json, {"replicatedJobsStatus"})) {
     ReplicatedJobStatus& read = status.jobs[string_at(job, {"name"})];
-    read.restarts = numbers_at(job, "jobRestarts");
-    read.counted_restarts = numbers_at(job, "jobRestartsCountTowardsMax");
-    read.ready = static_cast<int>(int_at(job, {"ready"}));
-    read.succeeded = static_cast<int>(int_at(job, {"succeeded"}));
-    read.failed = static_cast<int>(int_at(job, {"failed"}));
-    read.active = static_cast<int>(int_at(job, {"active"}));
-    read.suspended = static_cast<int>(int_at(job, {"suspended"}));
+    read.restarts = counts_at(job, "jobRestarts");
+    read.counted_restarts = counts_at(job, "jobRestartsCountTowardsMax");
+    read.ready = count_at(job, {"ready"});
+    read.succeeded = count_at(job, {"succeeded"});
+    read.failed = count_at(job, {"failed"});
+    read.active = count_at(job, {"active"});
+    read.suspended = count_at(job, {"suspended"});
   }
   status.conditions = array_at(json, {"conditions"});
   return status;
@@ -80,8 +95,8 @@ int JobSetStatus::restarts_of(std::string_view job, int index) const {
   return found->second.restarts[static_cast<std::size_t>(index)];
 }
 
-int JobSetStatus::all_counted_restarts() const {
-  int total = counted_restarts;
+std::int64_t JobSetStatus::all_counted_restarts() const {
+  std::int64_t total = counted_restarts;
   for (const auto& [name, job] : jobs) {
     total = std::accumulate(job.counted_restarts.begin(), job.counted_restarts.end(), total);
   }
@@ -93,11 +108,11 @@ void JobSetStatus::count_restart(const std::string& job, int index, int replicas
   const auto place = static_cast<std::size_t>(index);
   const std::size_t size = std::max(static_cast<std::size_t>(replicas), place + 1);
   status.restarts.resize(std::max(status.restarts.size(), size));
-  ++status.restarts[place];
+  add_one(status.restarts[place]);
   // Upstream leaves it out until a restart of a job counts.
   if (!counted) return;
   status.counted_restarts.resize(std::max(status.counted_restarts.size(), size));
-  ++status.counted_restarts[place];
+  add_one(status.counted_restarts[place]);
 }
 
 }  // namespace tpuslice::jobset

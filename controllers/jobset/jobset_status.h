@@ -1,6 +1,7 @@
 // JobSetStatus: .status of a JobSet, with the fields and spelling of upstream.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
@@ -25,6 +26,9 @@ struct ReplicatedJobStatus {
   [[nodiscard]] int started() const { return ready + succeeded + failed; }
 };
 
+/// Increments a count, unless it is the largest that an int32 can hold.
+void add_one(int& count);
+
 /// Counts by name of the replicated job.
 using JobCounts = std::map<std::string, ReplicatedJobStatus, std::less<>>;
 
@@ -38,6 +42,7 @@ struct JobSetStatus {
   JobCounts jobs;
   Json conditions = Json::array();
 
+  /// A stored count that is negative or larger than an int32 is read as the nearest one that is not.
   static JobSetStatus read(const Object& jobset);
 
   /// The whole .status: `before` with these fields replaced. Unknown fields stay.
@@ -48,7 +53,7 @@ struct JobSetStatus {
   /// Restarts of a single Job.
   [[nodiscard]] int restarts_of(std::string_view job, int index) const;
   /// Restarts that count towards maxRestarts, of the JobSet and of single Jobs.
-  [[nodiscard]] int all_counted_restarts() const;
+  [[nodiscard]] std::int64_t all_counted_restarts() const;
   /// Counts a restart of a single Job, one of `replicas`.
   void count_restart(const std::string& job, int index, int replicas, bool counted);
 };

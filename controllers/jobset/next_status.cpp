@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "controllers/jobset/active_deadline.h"
+#include "controllers/jobset/cleanup.h"
 #include "controllers/jobset/rules/jobset_labels.h"
 #include "controllers/plan/conditions.h"
 #include "controllers/plan/waiting_conditions.h"
@@ -68,8 +69,8 @@ void apply_failure(const FailureDecision& failure, JobSetStatus& status, Upstrea
                          static_cast<int>(restart.replicated_job->replicas), counts_towards_max(restart.action));
   }
   if (failure.restart) {
-    ++status.restarts;
-    if (counts_towards_max(failure.restart->action)) ++status.counted_restarts;
+    add_one(status.restarts);
+    if (counts_towards_max(failure.restart->action)) add_one(status.counted_restarts);
     conditions.set_true(kRestarting, failure.restart->reason, failure.restart->message, EventType::kWarning);
   }
   if (failure.failed) {
@@ -102,7 +103,7 @@ bool suspension_refused(const JobSetState& state, const RunningDecisions& runnin
 
 void set_upstream_conditions(const JobSetState& state, const Decisions& decisions, JobSetStatus& status,
                              plan::Changes& changes) {
-  if (decisions.cleanup) return;
+  if (decisions.cleanup) return restore_finish_time(status.conditions, state.seen.now);
   UpstreamConditions conditions(state, status.conditions, changes);
   const bool suspended = state.spec.suspended;
   if (!suspended && all_ready(state.spec, state.counts)) {

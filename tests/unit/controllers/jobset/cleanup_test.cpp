@@ -69,11 +69,25 @@ TEST(CleanUp, DeletesTheJobSetAtOnceIfTheTtlIsZero) {
   EXPECT_THAT(stages_of(cleaned_up(world)), ElementsAre(ElementsAre("delete JobSet train Foreground")));
 }
 
-TEST(CleanUp, KeepsAJobSetWithAnInvalidFinishTime) {
-  World world = finished(a_jobset("train").set("/spec/ttlSecondsAfterFinished", 0), kCompleted);
-  world.set("/status/conditions/0/lastTransitionTime", "yesterday");
-  EXPECT_THAT(cleaned_up(world).stages, IsEmpty());
+class InvalidFinishTimes : public testing::TestWithParam<const char*> {};
+
+TEST_P(InvalidFinishTimes, CountFromNow) {
+  World world = finished(a_jobset("train").set("/spec/ttlSecondsAfterFinished", 60), kCompleted);
+  world.set("/status/conditions/0/lastTransitionTime", Json::parse(GetParam()));
+  world.now() = after(10s);
+  const plan::Plan plan = cleaned_up(world);
+  EXPECT_THAT(plan.stages, IsEmpty());
+  ASSERT_TRUE(plan.status);
+  EXPECT_EQ(plan.status->status["conditions"][0]["lastTransitionTime"], format_rfc3339(after(10s)));
+
+  world.set("/status", plan.status->status);
+  world.now() = after(69s);
+  EXPECT_EQ(cleaned_up(world).requeue_after, 1s);
+  world.now() = after(70s);
+  EXPECT_THAT(stages_of(cleaned_up(world)), ElementsAre(ElementsAre("delete JobSet train Foreground")));
 }
+
+INSTANTIATE_TEST_SUITE_P(Malformed, InvalidFinishTimes, testing::Values("\"yesterday\"", "null", "7"));
 
 }  // namespace
 }  // namespace tpuslice::jobset

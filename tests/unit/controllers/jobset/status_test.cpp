@@ -83,6 +83,22 @@ TEST(JobSetStatus, CountsRestartsOfSingleJobs) {
   EXPECT_EQ(status.all_counted_restarts(), 3);
 }
 
+TEST(JobSetStatus, ReadsCountsAsInt32) {
+  const Json stored = Json::parse(R"({"restarts": 4294967297, "restartsCountTowardsMax": -3,
+    "replicatedJobsStatus": [{"name": "workers", "ready": 18446744073709551615, "succeeded": -1,
+                              "jobRestarts": [9223372036854775807, -1, "x"],
+                              "jobRestartsCountTowardsMax": [2147483647, 2147483647]}]})");
+  JobSetStatus status = JobSetStatus::read(a_jobset("train").job("workers", 2).set("/status", stored).object());
+  EXPECT_EQ(status.restarts, 2147483647);
+  EXPECT_EQ(status.counted_restarts, 0);
+  EXPECT_EQ(status.jobs["workers"].ready, 2147483647);
+  EXPECT_EQ(status.jobs["workers"].succeeded, 0);
+  EXPECT_THAT(status.jobs["workers"].restarts, ElementsAre(2147483647, 0, 0));
+  EXPECT_EQ(status.all_counted_restarts(), 4294967294);
+  status.count_restart("workers", 0, 2, true);
+  EXPECT_EQ(status.restarts_of("workers", 0), 2147483647);
+}
+
 TEST(JobSetStatus, IsFinishedOnceItIsCompletedOrFailed) {
   const auto with = [](const char* type, const char* value) {
     const Json conditions = Json::array({{{"type", type}, {"status", value}}});
