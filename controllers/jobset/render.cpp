@@ -167,6 +167,7 @@ void render_service(const JobSetState& state, const plan::ChildDecision& decisio
 void render_claims(const JobSetSpec& spec, const std::vector<const VolumeClaim*>& claims, Changes& changes) {
   for (const VolumeClaim* claim : claims) {
     Action action = Action::create(kVolumeClaims, Object(build_claim(spec, *claim)));
+    action.use_existing = true;  // One of another owner lacks our label, so that it is not observed.
     const std::string failure = fmt::format("Failed to create persistent volume claim {}", action.key.to_string());
     create(std::move(action), kClaimCreationFailed, failure, Step::kResources, changes);
     changes.reasons.push_back(fmt::format("volume claim {} is missing: creating it", claim->name));

@@ -59,6 +59,7 @@ Json to_json(const Action& action) {
   if (action.propagation) out["propagationPolicy"] = to_string(*action.propagation);
   if (!action.failure_reason.empty()) out["failureReason"] = action.failure_reason;
   if (!action.random_token.empty()) out["randomToken"] = action.random_token;
+  if (action.use_existing) out["useExisting"] = true;
   return out;
 }
 

@@ -134,6 +134,8 @@ struct Action {
   /// Create of a Secret only: the executor sets this member of stringData to a random token, since plans are
   /// deterministic. A Secret of that name that exists is used as it is, whatever its owner; Secrets are not read.
   std::string random_token = {};
+  /// Create only: an object of that name that has another owner, or none, is used as it is.
+  bool use_existing = false;
   std::shared_ptr<const ActionEvents> events = {};  ///< Null: nothing is reported.
 
   static Action create(const ResourceType& type, Object object);

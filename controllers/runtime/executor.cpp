@@ -237,6 +237,12 @@ ActionReport Executor::adopt(const plan::Action& action, const Object& body, con
     return failed(Error::conflict("{}: an object of that name is being deleted", describe(action)));
   }
   if (!theirs && !ours) return take_over(action, body, *existing, stop);
+  if (action.use_existing) {
+    // A store that selects by our label may never show the object, so that nothing waits for it.
+    ActionReport report;
+    report.outcome = Outcome::kAdopted;
+    return report;
+  }
   const std::string owner =
       theirs ? fmt::format("{} {} (uid {})", theirs->kind, theirs->name, theirs->uid) : std::string("no object");
   return failed(Error::of(ErrorCode::kAlreadyExists,

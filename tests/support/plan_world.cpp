@@ -116,7 +116,7 @@ std::optional<Error> PlanWorld::adopt(const Action& action, const Error& exists)
   const std::optional<ControllerRef> theirs = existing.controller();
   const std::optional<ControllerRef> ours = Object(action.body.make().value()).controller();
   const bool same = theirs && ours ? theirs->uid == ours->uid : !theirs && !ours;
-  if (!same) return exists;
+  if (!same) return action.use_existing ? std::nullopt : std::optional(exists);
   if (existing.deletion_timestamp()) return conflict(action, "an object of that name is being deleted");
   return std::nullopt;
 }

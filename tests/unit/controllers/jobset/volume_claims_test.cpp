@@ -46,6 +46,7 @@ TEST(VolumeClaims, AreCreatedIfMissing) {
                  "labels": {"jobset.sigs.k8s.io/jobset-name": "train"}},
     "spec": {}})"))
       << "without owner: it is retained";
+  EXPECT_TRUE(scratch.use_existing) << "also if another owner controls it, as upstream";
   EXPECT_EQ(scratch.failure_reason, "PVCCreationFailed");
   ASSERT_NE(scratch.events, nullptr);
   EXPECT_THAT(describe(scratch.events->on_failure),

@@ -252,6 +252,21 @@ TEST_F(ExecutorTest, NamesTheOwnerOfAnExistingObject) {
                                          other.uid() + "), not by Widget w: delete or rename one of them");
 }
 
+TEST_F(ExecutorTest, UsesAnExistingObjectOfAnotherOwnerIfAllowed) {
+  const Object other = api_.put(kWidgets, widget("other"));
+  for (const Object* owner : {&other, static_cast<const Object*>(nullptr)}) {
+    const std::string name = owner == nullptr ? "without-owner" : "owned";
+    const Object existing = api_.put(kPods, pod(name, owner));
+    plan::Action action = create(name);
+    action.use_existing = true;
+    const ExecutionReport report = apply(plan_of({{{action}}, {{create("after-" + name)}}}));
+    EXPECT_TRUE(report.ok()) << name;
+    EXPECT_EQ(report.stages[0][0].outcome, Outcome::kAdopted) << name;
+    EXPECT_THAT(report.writes, SizeIs(1)) << name << ": that of the next stage";
+    EXPECT_EQ(api_.find(kPods, {"default", name})->json(), existing.json()) << name;
+  }
+}
+
 TEST_F(ExecutorTest, ReturnsConflictWhileAPredecessorIsTerminating) {
   Object terminating = pod("a", &owner_);
   terminating.mutable_json()["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z";
