@@ -81,6 +81,8 @@ Result<Json> JobBuilder::build(std::size_t which, int index, PodTemplate pods) c
   }
   out["spec"] = job_template.value("spec", Json::object());
   Json& pod = object_in(out["spec"], "template");
+  // A finished Job that is deleted would be created again. warn_jobset() says so.
+  out["spec"].erase("ttlSecondsAfterFinished");
   Json& pod_metadata = object_in(pod, "metadata");
   Json& pod_spec = object_in(pod, "spec");
 

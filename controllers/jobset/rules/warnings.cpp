@@ -84,6 +84,15 @@ std::string warn_slice_count(const ReplicatedJob& job, const std::string& count,
   return fmt::format("{}: {} is {}, but {} is {}", path, kNumSlices, count, field, slices);
 }
 
+/// Warnings about any Job.
+void warn_job(const ReplicatedJob& job, std::vector<std::string>& warnings) {
+  if (find_set(*job.json, {"template", "spec", "ttlSecondsAfterFinished"}) == nullptr) return;
+  warnings.push_back(
+      fmt::format("{}: has no effect, the JobSet needs its finished Jobs; set spec.ttlSecondsAfterFinished, which "
+                  "deletes the JobSet with them",
+                  job.job_path("ttlSecondsAfterFinished")));
+}
+
 /// Warnings about a Job whose pods request TPUs.
 void warn_tpu_pods(const JobSetSpec& spec, const ReplicatedJob& job, std::vector<std::string>& warnings) {
   const std::string unselected = warn_unselected_nodes(*job.pod_template, job.job_path("template"));
@@ -111,6 +120,7 @@ std::vector<std::string> warn_jobset(const Json& jobset) {
         "spec.startupPolicy: is deprecated; set the order with spec.replicatedJobs[*].dependsOn instead of InOrder");
   }
   for (const ReplicatedJob& job : spec.jobs) {
+    warn_job(job, warnings);
     if (job.pod_template == nullptr || !asks_for_tpus(*job.pod_template)) continue;
     warn_tpu_pods(spec, job, warnings);
     if (tpu::selected_hosts(*job.pod_template).value_or(1) > 1) warn_slice(spec, job, warnings);

@@ -80,6 +80,12 @@ TEST(JobBuilder, KeepsTheFieldsOfTheTemplates) {
       << "labels of the Job are not labels of its pods";
 }
 
+// The Job would be deleted while the JobSet runs, and created again.
+TEST(JobBuilder, LeavesOutTheTimeToLiveOfFinishedJobs) {
+  const Json job = built(a_jobset("train").job("workers").of_job("/template/spec/ttlSecondsAfterFinished", 4));
+  EXPECT_FALSE(job["spec"].contains("ttlSecondsAfterFinished"));
+}
+
 TEST(JobBuilder, OverwritesTheJobSetNameOfTheTemplate) {
   JobSetBuilder jobset = a_jobset("train").job("workers");
   jobset.of_job("/template/metadata/labels", {{std::string(kJobSetName), "other"}});

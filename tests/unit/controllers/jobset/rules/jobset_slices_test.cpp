@@ -109,6 +109,15 @@ TEST(WarnJobSet, WarnsIfHostNamesAreDisabled) {
   EXPECT_THAT(warn_jobset(with(single, "/spec/network/enableDNSHostnames", false)), IsEmpty());
 }
 
+TEST(WarnJobSet, WarnsOfATimeToLiveOfFinishedJobs) {
+  const std::string job = "/spec/replicatedJobs/0/template/spec/ttlSecondsAfterFinished";
+  EXPECT_THAT(
+      warn_jobset(with(tpu_jobset(), job, 0)),
+      ElementsAre("spec.replicatedJobs[0].template.spec.ttlSecondsAfterFinished: has no effect, the JobSet needs its "
+                  "finished Jobs; set spec.ttlSecondsAfterFinished, which deletes the JobSet with them"));
+  EXPECT_THAT(warn_jobset(with(tpu_jobset(), "/spec/ttlSecondsAfterFinished", 60)), IsEmpty());
+}
+
 TEST(WarnJobSet, WarnsOfHostNetworkWithoutClusterDns) {
   const Json jobset = with(tpu_jobset(), kTpuPod + "/hostNetwork", true);
   EXPECT_THAT(warn_jobset(jobset), ElementsAre(HasSubstr("dnsPolicy")));
