@@ -54,6 +54,18 @@ void check_group_label(const ReplicatedJob& job, Errors& errors) {
   }
 }
 
+/// The API server refuses Jobs with a podFailurePolicy whose pods restart.
+void check_pod_failure_policy(const ReplicatedJob& job, Errors& errors) {
+  if (find_set(*job.json, {"template", "spec", "podFailurePolicy"}) == nullptr || job.pod_template == nullptr) return;
+  const Json* const policy = find_set(*job.pod_template, {"spec", "restartPolicy"});
+  if (policy != nullptr && *policy != "OnFailure") return;  // check_jobset_schema() reports others than Never.
+  errors.push_back(
+      invalid_value(job.job_path("template.spec.restartPolicy"), "OnFailure",
+                    fmt::format("{}only \"Never\" is supported when {} is specified",
+                                policy == nullptr ? "is the default, " : "", job.job_path("podFailurePolicy")),
+                    kKubernetesRule));
+}
+
 /// The Jobs, and their pods, of all replicated jobs together.
 void check_totals(const JobSetSpec& spec, Errors& errors) {
   std::int64_t jobs = 0;
@@ -121,6 +133,7 @@ void check_replicated_jobs(const Json& jobset, const JobSetSpec& spec, Errors& e
     }
     check_child_names(name, job, errors);
     check_group_label(job, errors);
+    check_pod_failure_policy(job, errors);
     check_dependencies(job, earlier, &job == &spec.jobs.front(), errors);
     earlier.insert(job.name);
   }

@@ -185,5 +185,21 @@ TEST(JobSetVolumes, AreAtMostFiftyInAPolicy) {
   EXPECT_THAT(jobset_paths(jobset), ElementsAre("spec.volumeClaimPolicies[0].templates"));
 }
 
+// The API server refuses such Jobs.
+TEST(PodFailurePolicy, NeedsPodsThatDoNotRestart) {
+  const Json rules = Json::parse(R"({"rules": [{"action": "FailJob", "onExitCodes": {"operator": "NotIn",
+                                                                                     "values": [42]}}]})");
+  const Json jobset = with(tpu_jobset(), kDriverSpec + "/podFailurePolicy", rules);
+  const std::string path = "spec.replicatedJobs[0].template.spec.";
+  const std::string rule = "only \"Never\" is supported when " + path + "podFailurePolicy is specified";
+  EXPECT_EQ(jobset_message(jobset),
+            path + "template.spec.restartPolicy: Invalid value: \"OnFailure\": is the default, " + rule);
+  const std::string restart_policy = kDriverSpec + "/template/spec/restartPolicy";
+  EXPECT_THAT(jobset_message(with(jobset, restart_policy, "OnFailure")), HasSubstr("\"OnFailure\": " + rule));
+  EXPECT_THAT(jobset_message(with(jobset, restart_policy, "Never")), IsEmpty());
+  EXPECT_THAT(jobset_paths(with(jobset, restart_policy, "Always")), ElementsAre(path + "template.spec.restartPolicy"));
+  EXPECT_THAT(jobset_message(with(jobset, kDriverSpec + "/podFailurePolicy", nullptr)), IsEmpty());
+}
+
 }  // namespace
 }  // namespace tpuslice::rules
