@@ -9,6 +9,13 @@ namespace {
 
 using Errors = FieldErrors;
 
+/// Advice for a Job that should be a slice of `hosts` hosts. Jobs of one pod may be meant as the hosts of slices.
+std::string size_advice(const ReplicatedJob& job, int hosts) {
+  const bool is_split = job.parallelism == 1 && job.replicas > 1 && job.replicas % hosts == 0;
+  return fmt::format("set parallelism and completions: {}{}", hosts,
+                     is_split ? fmt::format(", and replicas: {}", job.replicas / hosts) : "");
+}
+
 /// A Job that is a slice of `hosts` hosts. Worker ids are completion indexes.
 void check_slice_job(const ReplicatedJob& job, int hosts, Errors& errors) {
   const Json* completions = find_set(*job.json, {"template", "spec", "completions"});
@@ -36,7 +43,7 @@ void check_jobset_slices(const JobSetSpec& spec, Errors& errors) {
     hosts.path = job.job_path("parallelism");
     hosts.found = job.parallelism;
     hosts.pods = job.parallelism;
-    hosts.advice = [](int count) { return fmt::format("set parallelism and completions: {}", count); };
+    hosts.advice = [&job](int count) { return size_advice(job, count); };
     hosts.many_single_hosts = true;
     hosts.needs_node_selector = !spec.suspended;  // Kueue sets them when it admits the JobSet.
     check_tpu_pod(*job.pod_template, job.job_path("template"), hosts, errors);

@@ -70,12 +70,20 @@ void check_same_hosts(const TpuGroup& group, FieldErrors& errors) {
                                  kGkeRule));
 }
 
+/// Advice for groups whose `pods` pods with TPUs are several slices of `hosts` hosts: " and replicas: 2, ...".
+std::string split_advice(std::int64_t pods, int hosts, int replicas) {
+  if (pods <= hosts || pods % hosts != 0) return {};
+  return fmt::format(" and replicas: {}, each group is a slice, or subGroupSize: {}",
+                     std::max(replicas, 1) * (pods / hosts), hosts);
+}
+
 /// Advice for slices of `hosts` hosts without subgroup.
-std::string size_advice(const TpuGroup& group, int hosts) {
+std::string size_advice(const TpuGroup& group, std::int64_t pods, int hosts, int replicas) {
+  const std::string split = split_advice(pods, hosts, replicas);
   if (!group.leader_has_tpus) {
-    return fmt::format("set size: {} ({} hosts and a leader without TPUs)", hosts + 1, hosts);
+    return fmt::format("set size: {} ({} hosts and a leader without TPUs){}", hosts + 1, hosts, split);
   }
-  if (group.workers_have_tpus) return fmt::format("set size: {}", hosts);
+  if (group.workers_have_tpus) return fmt::format("set size: {}{}", hosts, split);
   return fmt::format("only the leader requests google.com/tpu: add it to the workers and set size: {}", hosts);
 }
 
@@ -110,14 +118,16 @@ void check_even(const TpuGroup& group, const LwsSlices& slices, FieldErrors& err
 }
 
 /// Hosts of the slice or slices with workers.
-HostsField member_hosts(const TpuGroup& group, const LwsSlices& slices) {
+HostsField member_hosts(const TpuGroup& group, const LwsSlices& slices, int replicas) {
   HostsField hosts;
   hosts.many_single_hosts = true;
   if (!group.shape.subgroups) {
     hosts.path = kLwsSizePath;
     hosts.found = group.shape.size;
     hosts.pods = slices.pods();
-    hosts.advice = [&group](int count) { return size_advice(group, count); };
+    hosts.advice = [&group, replicas, pods = hosts.pods](int count) {
+      return size_advice(group, pods, count, replicas);
+    };
   } else {
     hosts.path = kLwsSubgroupPath;
     hosts.found = group.shape.subgroups->size;
@@ -142,11 +152,12 @@ HostsField lone_leader_hosts(const TpuGroup& group) {
 
 }  // namespace
 
-void check_lws_slices(const GroupTemplate& shape, FieldErrors& errors) {
+void check_lws_slices(const LeaderWorkerSetSpec& spec, FieldErrors& errors) {
+  const GroupTemplate& shape = spec.group;
   const TpuGroup group(shape);
   if (!group.leader_has_tpus && !group.workers_have_tpus) return;
   const LwsSlices slices = shape.valid ? lws_slices(group) : LwsSlices();
-  const HostsField members = member_hosts(group, slices);
+  const HostsField members = member_hosts(group, slices, spec.replicas);
   FieldErrorSet seen;  // Leader and workers may have the same template.
   FieldErrors found([&](FieldError&& error) {
     if (!shape.valid && error.path == members.path) return;  // The number of hosts is unknown.

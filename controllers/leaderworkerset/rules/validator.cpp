@@ -99,7 +99,7 @@ void check_set(const Json& set, const LeaderWorkerSetSpec& spec, FieldErrors& er
   check_lws_schema(set, spec.group, errors);
   check_lws_counts(set, spec, errors);
   check_lws_rollout(set, errors);
-  check_lws_slices(spec.group, errors);
+  check_lws_slices(spec, errors);
 }
 
 }  // namespace

@@ -24,7 +24,7 @@ void check_lws_rollout(const Json& set, FieldErrors& errors);
 void check_lws_rollout_progress(const Json& set, const LeaderWorkerSetSpec& spec, FieldErrors& errors);
 
 /// Whether groups or subgroups with TPUs are whole slices.
-void check_lws_slices(const GroupTemplate& shape, FieldErrors& errors);
+void check_lws_slices(const LeaderWorkerSetSpec& spec, FieldErrors& errors);
 
 /// Immutable fields.
 void check_lws_update(const Json& set, const Json& old, FieldErrors& errors);

@@ -45,6 +45,18 @@ TEST(JobSetSlices, HaveOnePodByDefault) {
   EXPECT_THAT(jobset_message(jobset), HasSubstr("parallelism: Invalid value: 1"));
 }
 
+TEST(JobSetSlices, AreNotJobsOfOnePod) {
+  const auto advice = [](int replicas) {
+    const Json jobset = without(slices_of("tpu-v6e-slice", "4x4", "4", 1), "/spec", "coordinator");
+    return jobset_message(with(jobset, "/spec/replicatedJobs/1/replicas", replicas));
+  };
+  EXPECT_THAT(advice(4), HasSubstr("4 hosts, set parallelism and completions: 4, and replicas: 1"));
+  EXPECT_THAT(advice(8), HasSubstr("4 hosts, set parallelism and completions: 4, and replicas: 2"));
+  EXPECT_THAT(advice(2), ::testing::Not(HasSubstr("and replicas")));
+  EXPECT_THAT(jobset_message(with(tpu_jobset(), kTpuJob + "/parallelism", 4)),
+              ::testing::Not(HasSubstr("and replicas")));
+}
+
 // A second wave of pods would be a second slice of the same names.
 TEST(JobSetSlices, NeedAsManyCompletionsAsHosts) {
   const Json jobset = with(tpu_jobset(), kTpuJob + "/completions", 16);

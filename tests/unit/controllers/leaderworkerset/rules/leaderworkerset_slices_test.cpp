@@ -62,6 +62,11 @@ INSTANTIATE_TEST_SUITE_P(
                  "spec.leaderWorkerTemplate.size: Invalid value: 4: topology 4x4 of tpu-v6e-slice has 16 chips; with 4 "
                  "chips per host that is 4 hosts, set size: 5 (4 hosts and a leader without TPUs)"},
         LwsShape{"OneHostTooMany", kWith, "4x4", 5, 0, false, "that is 4 hosts, set size: 4"},
+        LwsShape{"TwoSlices", kWith, "2x4", 4, 0, false,
+                 "that is 2 hosts, set size: 2 and replicas: 2, each group is a slice, or subGroupSize: 2"},
+        LwsShape{"TwoSlicesAndALeader", kWithout, "2x4", 5, 0, false,
+                 "set size: 3 (2 hosts and a leader without TPUs) and replicas: 2, each group is a slice, or "
+                 "subGroupSize: 2"},
         LwsShape{"LeaderAlone", Leader::kAlone, "4x4", 4, 0, false,
                  "only the leader requests google.com/tpu: add it to the workers and set size: 4"}),
     [](const auto& test) { return std::string(test.param.name); });
