@@ -1,5 +1,6 @@
 #include "controllers/leaderworkerset/groups/group_deletions.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "api/base/earlier.h"
@@ -23,6 +24,8 @@ Restarts decide_restarts(const LeaderWorkerSetState& state, const Options& optio
   const Timestamp now = state.seen.now;
   const RestartRecords stored = read_restarts(state.leader_set->annotation(kRestarts));
   RestartRecords records = stored;
+  // A time in the future, by a clock that was ahead, would hold back the next restart until then.
+  for (auto& [group, record] : records) record.last = std::min(record.last, now);
   const std::optional<int> limit = max_restarts(state.spec);
   for (const Group& group : state.groups) {
     if (!state.has_lasting_leader(group)) continue;
