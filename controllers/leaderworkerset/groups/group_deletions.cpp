@@ -16,6 +16,14 @@ std::optional<int> max_restarts(const LeaderWorkerSetSpec& spec) {
   return annotation == spec.annotations.end() ? std::nullopt : parse_count(annotation->second);
 }
 
+/// A restart that was recorded, of which the leader is not deleted yet: workers that were deleted before it, and are
+/// gone, show no failure any more.
+std::optional<GroupFailure> pending_restart(const Group& group, const RestartRecords& records) {
+  const auto record = records.find(group.index);
+  if (record == records.end() || record->second.leader != group.leader->uid) return std::nullopt;
+  return GroupFailure{"its restart has begun"};
+}
+
 }  // namespace
 
 Restarts decide_restarts(const LeaderWorkerSetState& state, const Options& options) {
@@ -30,6 +38,7 @@ Restarts decide_restarts(const LeaderWorkerSetState& state, const Options& optio
   for (const Group& group : state.groups) {
     if (!state.has_lasting_leader(group)) continue;
     std::optional<GroupFailure> failure = failure_of(state.spec, group, options);
+    if (!failure) failure = pending_restart(group, stored);
     if (!failure) continue;
     const RestartDecision decision = decide_restart(group, records, limit, now, options);
     switch (decision.kind) {

@@ -38,5 +38,24 @@ TEST(GroupRestarts, BackOffFromNowIfTheLastOneIsInTheFuture) {
               ElementsAre("delete Pod serve-0 Foreground", "delete Pod serve-0-1"));
 }
 
+// The operator ended after it had deleted the workers, which are gone.
+TEST(GroupRestarts, AreCompletedIfTheRecordedLeaderStillExists) {
+  World serve = stable_world();
+  record_restart(serve, plan::uid_of(serve.pods().at("serve-0")), serve.now());
+  serve.stateful_sets().erase("serve-0");
+  serve.pods().erase("serve-0-1");
+  const plan::Plan plan = serve.plan();
+  EXPECT_THAT(writes_of(plan), ElementsAre("delete Pod serve-0 Foreground"))
+      << "no worker set for a leader that is deleted; the restart is counted already";
+  serve.change_set("/spec/leaderWorkerTemplate/restartPolicy", "None");
+  EXPECT_THAT(writes_of(serve.plan(), "delete Pod"), ElementsAre("delete Pod serve-0 Foreground"));
+}
+
+TEST(GroupRestarts, AreNotPendingForAnotherLeader) {
+  World serve = stable_world();
+  record_restart(serve, "uid-of-earlier", serve.now());
+  EXPECT_THAT(writes_of(serve.plan()), IsEmpty());
+}
+
 }  // namespace
 }  // namespace tpuslice::leaderworkerset
