@@ -12,6 +12,7 @@
 
 #include "api/base/strings.h"
 #include "api/types/conditions.h"
+#include "controllers/leaderworkerset/groups/restarts.h"
 #include "controllers/leaderworkerset/leaderworkerset_options.h"
 #include "controllers/leaderworkerset/rollout/revisions.h"
 #include "controllers/leaderworkerset/rules/leaderworkerset_labels.h"
@@ -162,7 +163,8 @@ class Checker {
     const std::optional<int> group = parse_group_index(observation_.spec, action.key.name);
     if (!group || !observation_.leaders.contains(*group)) return check_deleted_worker(action, *pod);
     if (action.propagation != plan::Propagation::kForeground) report(action, "is not deleted in the foreground");
-    if (!is_broken(*pod) && !is_to_be_updated(*group, *pod)) report(action, "is deleted without a reason");
+    const bool has_reason = is_broken(*pod) || is_recorded(*group, *pod) || is_to_be_updated(*group, *pod);
+    if (!has_reason) report(action, "is deleted without a reason");
     if (observation_.spec.restarts == RestartPolicy::kNone && !is_to_be_updated(*group, *pod)) {
       report(action, "is restarted despite restartPolicy None");
     }
@@ -214,6 +216,13 @@ class Checker {
       if (pod->controller && pod->controller->uid == set->uid && has_failed(*pod)) return true;
     }
     return !set->annotation(kMembers).empty();
+  }
+
+  /// A restart that deletes this leader has begun.
+  [[nodiscard]] bool is_recorded(int group, const PodView& leader) const {
+    const RestartRecords records = read_restarts(observation_.leader_set->annotation(kRestarts));
+    const auto record = records.find(group);
+    return record != records.end() && record->second.leader == leader.uid;
   }
 
   [[nodiscard]] bool is_to_be_updated(int group, const PodView& leader) const {

@@ -18,7 +18,9 @@ std::optional<int> max_restarts(const LeaderWorkerSetSpec& spec) {
 
 /// A restart that was recorded, of which the leader is not deleted yet: workers that were deleted before it, and are
 /// gone, show no failure any more.
-std::optional<GroupFailure> pending_restart(const Group& group, const RestartRecords& records) {
+std::optional<GroupFailure> pending_restart(const LeaderWorkerSetSpec& spec, const Group& group,
+                                            const RestartRecords& records) {
+  if (spec.restarts == RestartPolicy::kNone) return std::nullopt;
   const auto record = records.find(group.index);
   if (record == records.end() || record->second.leader != group.leader->uid) return std::nullopt;
   return GroupFailure{"its restart has begun"};
@@ -38,7 +40,7 @@ Restarts decide_restarts(const LeaderWorkerSetState& state, const Options& optio
   for (const Group& group : state.groups) {
     if (!state.has_lasting_leader(group)) continue;
     std::optional<GroupFailure> failure = failure_of(state.spec, group, options);
-    if (!failure) failure = pending_restart(group, stored);
+    if (!failure) failure = pending_restart(state.spec, group, stored);
     if (!failure) continue;
     const RestartDecision decision = decide_restart(group, records, limit, now, options);
     switch (decision.kind) {
