@@ -13,7 +13,7 @@ namespace tpuslice::leaderworkerset {
 struct StatusInput {
   const LeaderWorkerSetSpec& spec;
   const std::vector<Group>& groups;
-  std::string revision_key;  ///< Key of the desired revision.
+  std::string revision_key;  ///< Key of the revision of the spec; empty if groups cannot get it.
   int replicas = 0;          ///< status.replicas of the leader set.
   std::vector<Problem> problems;
   Timestamp now;

@@ -75,13 +75,15 @@ class Renderer {
       write(Step::kRevisionDeletes, Action::remove(kControllerRevisions, revision.object, {.uid = revision.uid}),
             fmt::format("revision {} is unused: deleting it", revision.key));
     }
+    if (state_.history.claims_changed) report_changed_claims();
     if (Problem failure = last_failure(state_.seen)) problems_.push_back(std::move(failure));
     if (decisions_.requeue_after) changes_.requeue_within(*decisions_.requeue_after);
     const Json before = plan::status_of(state_.seen.set);
-    Json status = next_status(before,
-                              {state_.spec, state_.groups, state_.history.desired,
-                               has_leader_set() ? state_.leader_set->replicas_created : 0, problems_, state_.seen.now},
-                              changes_);
+    Json status =
+        next_status(before,
+                    {state_.spec, state_.groups, state_.history.claims_changed ? std::string() : state_.history.desired,
+                     has_leader_set() ? state_.leader_set->replicas_created : 0, problems_, state_.seen.now},
+                    changes_);
     Plan plan = to_plan(std::move(changes_), before, std::move(status));
     plan::mark_counts(plan, before, {"replicas", "readyReplicas", "updatedReplicas"});
     return plan;
@@ -208,6 +210,16 @@ class Renderer {
          fmt::format("group {} is not restarted again after {} restarts ({}): {}; delete pod {} to restart it",
                      exhausted.group->index, exhausted.restarts, kMaxRestarts, exhausted.cause,
                      exhausted.group->leader->key.name)});
+  }
+
+  /// Admission refuses the change, unless the webhook was away or another manager admitted it.
+  void report_changed_claims() {
+    problems_.push_back(
+        {"VolumeClaimsChanged",
+         fmt::format("spec.leaderWorkerTemplate.volumeClaimTemplates differs from that of revision {}, and that of "
+                     "StatefulSet {} is immutable, so the change is not rolled out: restore the field, or create "
+                     "another LeaderWorkerSet",
+                     state_.history.desired, state_.leader_set->key.name)});
   }
 
   void write_children(const GroupChildren& children) {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "controllers/leaderworkerset/rules/leaderworkerset_labels.h"
+#include "controllers/leaderworkerset/rules/normal_form.h"
 
 namespace tpuslice::leaderworkerset {
 namespace {
@@ -39,6 +40,11 @@ History read_history(const LeaderWorkerSetSpec& spec, const LeaderWorkerSetObser
   const Revision* const live = find_revision(history.revisions, live_key);
   if (live != nullptr && same_groups(live->data, data)) {
     history.desired = live_key;
+    return history;
+  }
+  if (live != nullptr && normal_volume_claims(live->data) != normal_volume_claims(data)) {
+    history.desired = live_key;
+    history.claims_changed = true;
     return history;
   }
   // The revision of the leader set does not exist: assume that it equals the spec, unless the size differs.

@@ -12,10 +12,14 @@
 namespace tpuslice::leaderworkerset {
 
 struct History {
-  std::vector<Revision> revisions;   ///< Live ones, and the missing one.
-  std::string desired;               ///< Key of the revision for the current spec.
+  std::vector<Revision> revisions;  ///< Live ones, and the missing one.
+  /// Key of the revision for the current spec; if the claims changed, that of the leader set.
+  std::string desired;
   std::optional<Json> missing;       ///< The desired revision, to create, if it does not exist.
   bool leader_set_outdated = false;  ///< The leader set has another revision.
+  /// The volumeClaimTemplates of the spec differ from those of the leader set's revision. A StatefulSet cannot follow,
+  /// so no rollout begins.
+  bool claims_changed = false;
 };
 
 /// A revision that equals the spec is used again, for example after a rollback.

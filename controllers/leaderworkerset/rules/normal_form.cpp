@@ -129,18 +129,23 @@ Json normal_volume_claim(const Json& claim) {
   return normal;
 }
 
+Json normal_volume_claims(const Json& set) {
+  Json claims = array_at(set, {"spec", "leaderWorkerTemplate", "volumeClaimTemplates"});
+  for (Json& claim : claims) claim = normal_volume_claim(claim);
+  return claims;
+}
+
 Json normal_group_template(const Json& set) {
   Json normal = object_at(set, {"spec", "leaderWorkerTemplate"});
   normal.erase("$patch");
   // Templates and claims have their own normal forms.
   Json leader = normal.value("leaderTemplate", Json());
   const Json worker = normal.value("workerTemplate", Json());
-  Json claims = array_at(normal, {"volumeClaimTemplates"});
+  Json claims = normal_volume_claims(set);
   for (const char* member : {"leaderTemplate", "workerTemplate", "volumeClaimTemplates"}) normal.erase(member);
   normalize(normal, {});
   if (!leader.is_null()) normal["leaderTemplate"] = normal_pod_template(leader);
   normal["workerTemplate"] = normal_pod_template(worker);
-  for (Json& claim : claims) claim = normal_volume_claim(claim);
   if (!claims.empty()) normal["volumeClaimTemplates"] = std::move(claims);
   default_to(normal, "size", 1);
   default_to(normal, "restartPolicy", "RecreateGroupOnPodRestart");

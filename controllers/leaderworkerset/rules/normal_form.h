@@ -14,6 +14,10 @@ namespace tpuslice::leaderworkerset {
 /// PersistentVolumeClaim in spec.leaderWorkerTemplate.volumeClaimTemplates.
 [[nodiscard]] Json normal_volume_claim(const Json& claim);
 
+/// spec.leaderWorkerTemplate.volumeClaimTemplates of a LeaderWorkerSet, or of the data of one of its revisions; an
+/// empty array without any.
+[[nodiscard]] Json normal_volume_claims(const Json& set);
+
 /// spec.leaderWorkerTemplate of a LeaderWorkerSet, or of the data of one of its revisions.
 [[nodiscard]] Json normal_group_template(const Json& set);
 

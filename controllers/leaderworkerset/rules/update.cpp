@@ -12,12 +12,7 @@ std::string print_size(const Json& size) { return size.is_number() ? size.dump()
 }  // namespace
 
 void check_lws_update(const Json& set, const Json& old, FieldErrors& errors) {
-  const auto claims_of = [](const Json& json) {
-    Json claims = array_at(json, {"spec", "leaderWorkerTemplate", "volumeClaimTemplates"});
-    for (Json& claim : claims) claim = leaderworkerset::normal_volume_claim(claim);
-    return claims;
-  };
-  if (claims_of(set) != claims_of(old)) {
+  if (leaderworkerset::normal_volume_claims(set) != leaderworkerset::normal_volume_claims(old)) {
     errors.push_back(forbidden("spec.leaderWorkerTemplate.volumeClaimTemplates",
                                "field is immutable, as that of a StatefulSet: create another LeaderWorkerSet",
                                kKubernetesRule));
