@@ -29,13 +29,12 @@ using plan::Measurement;
 constexpr std::string_view kOtherAccelerator = "other";
 
 /// The event of a workload whose slices wait is repeated once in this time: Events are deleted after an hour.
-constexpr Duration kReminderPeriod = std::chrono::minutes(50);
+constexpr auto kReminderPeriod = std::chrono::minutes(50);
 
 /// When the event of the workload, which has this uid, is due for the first time after `now`. Those of different
-/// workloads are spread over the period.
+/// workloads are spread over the minutes of the period, so that there is at most one plan a minute for them.
 Timestamp next_reminder(const std::string& uid, Timestamp now) {
-  constexpr auto kPeriod = std::chrono::duration_cast<std::chrono::seconds>(kReminderPeriod);
-  const std::chrono::seconds offset(fnv1a(uid) % kPeriod.count());
+  const std::chrono::minutes offset(fnv1a(uid) % kReminderPeriod.count());
   const auto periods = (now.time_since_epoch() + offset) / kReminderPeriod;
   return Timestamp((periods + 1) * kReminderPeriod - offset);
 }
@@ -212,7 +211,7 @@ class PlanBuilder {
   /// Repeats the event of a workload that waits for long, if it is due.
   bool remind(const WaitingSlice& waiting) {
     const std::string uid = workload_of(*waiting.slice->any_pod()).uid;
-    set_earlier(reminds_at_, next_reminder(uid, now_));
+    set_earlier(reminds_at_, last_plan_ ? next_reminder(uid, now_) : now_ + kReminderPeriod);
     if (!last_plan_ || next_reminder(uid, *last_plan_) > now_) return false;
     add_newly_waiting(waiting, true);
     return true;
