@@ -187,6 +187,8 @@ TEST(PlacementPlan, SendsOneEventForTheSlicesOfAWorkload) {
 TEST(PlacementPlan, RepeatsTheEventOfAWorkloadThatWaitsBeforeItExpires) {
   PlacementScene seen = observed({a_pool("pool-a").node(1, cordoned)}, {a_slice("train"), a_slice("other")});
   apply_plan(plan_placement(seen, {}), seen.pods);
+  EXPECT_EQ(plan_placement(seen, {}).requeue_after, 50min);
+  seen.last_plan = seen.now;
   std::vector<Timestamp> events;
   const Timestamp end = seen.now + 200min;
   while (seen.now < end) {
