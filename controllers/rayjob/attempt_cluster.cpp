@@ -107,7 +107,7 @@ bool lost_workers(const Json& before, const Json& after) {
 /// SidecarMode: the submitter does not wait for workers, and once its container has terminated, the head pod, whose
 /// containers are not restarted, is never Ready, nor is the cluster.
 bool sidecar_has_ended(const RayJobState& state) {
-  if (state.spec.mode != SubmissionMode::kSidecar) return false;
+  if (state.mode != SubmissionMode::kSidecar) return false;
   const SubmitterState submitter = submitter_state(state);
   return submitter.kind == SubmitterState::Kind::kSucceeded || submitter.kind == SubmitterState::Kind::kAborted;
 }

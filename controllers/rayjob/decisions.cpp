@@ -137,9 +137,9 @@ Decisions decide_initializing(const RayJobState& state) {
   if (out.cluster.kind != ClusterDecision::Kind::kReady) return out;
   out.status.message.clear();
   out.status.dashboard_url = out.cluster.dashboard_url;
-  if (state.spec.mode == SubmissionMode::kInteractive) {
+  if (state.mode == SubmissionMode::kInteractive) {
     out.status.deployment = kWaiting;
-  } else if (state.spec.mode != SubmissionMode::kK8sJob || add_submitter(state, out)) {
+  } else if (state.mode != SubmissionMode::kK8sJob || add_submitter(state, out)) {
     out.status.deployment = kRunning;
   }
   return out;
@@ -252,7 +252,7 @@ Decisions decide_running(const RayJobState& state) {
   if (fail_after_deadline(state, out)) return out;
   if (check.kind == CheckKind::kUnreachable) return check_status_timeout(state, check.problem, std::move(out));
   if (check.kind == CheckKind::kFound) return out;
-  const bool submits = state.spec.mode == SubmissionMode::kHttp && state.status.job.empty();
+  const bool submits = state.mode == SubmissionMode::kHttp && state.status.job.empty();
   return submits ? submit(state, submission, std::move(out)) : handle_unknown_job(state, submitter, std::move(out));
 }
 

@@ -1,5 +1,6 @@
 #include "controllers/rayjob/rayjob_state.h"
 
+#include "controllers/rayjob/rules/rayjob_labels.h"
 #include "controllers/rayjob/rules/validator.h"
 #include "tpu/rules/refusal.h"
 
@@ -8,6 +9,12 @@ namespace {
 
 bool is_owned_by(const RayJobSpec& spec, const std::optional<ControllerRef>& controller) {
   return controller && controller->uid == spec.uid;
+}
+
+SubmissionMode mode_of(const RayJobSpec& spec, const ObjectView* cluster) {
+  if (cluster == nullptr || !is_owned_by(spec, cluster->controller)) return spec.mode;
+  const auto label = cluster->labels.find(kSubmissionMode);
+  return label == cluster->labels.end() ? spec.mode : submission_mode(label->second, spec.mode);
 }
 
 /// The errors of admission, which a RayJob that was created without the webhook, or before a rule, may still have.
@@ -23,7 +30,8 @@ RayJobState::RayJobState(const RayJobObserved& observed, const Options& all_opti
       spec(observed.job.spec()),
       status(RayJobStatus::read(observed.job)),
       // A finished RayJob is only cleaned up, so its spec may be from before a rule.
-      refusal(status.finished() ? Problem{} : validate(observed.job)) {}
+      refusal(status.finished() ? Problem{} : validate(observed.job)),
+      mode(mode_of(spec, observed.cluster.get())) {}
 
 bool RayJobState::owns_cluster() const {
   return seen.cluster != nullptr && is_owned_by(spec, seen.cluster->controller);

@@ -19,6 +19,9 @@ struct RayJobState {
   const RayJobStatus status;  ///< The status as observed, before this plan.
   /// Why the spec is not carried out. A RayJob that has begun is followed to its end, but no child is created for it.
   const Problem refusal;
+  /// Submission mode of the attempt, as the label of its cluster says; that of the spec while there is none, and for a
+  /// cluster that spec.clusterSelector names.
+  const SubmissionMode mode;
 
   /// The observed cluster, unless it is another owner's that has the name of ours, or is being deleted; else null.
   [[nodiscard]] const ObjectView* usable_cluster() const;

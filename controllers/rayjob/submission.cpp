@@ -60,7 +60,7 @@ Result<Json> build_submission(const RayJobSpec& spec, const std::string& submiss
 }
 
 HttpSubmission find_submission(const RayJobState& state) {
-  if (state.spec.mode != SubmissionMode::kHttp || !state.status.job.empty()) return {};
+  if (state.mode != SubmissionMode::kHttp || !state.status.job.empty()) return {};
   const plan::WorkloadAnswer* last = state.seen.answers.last(kSubmit);
   const std::optional<ray::Dashboard> dashboard = find_dashboard(state);
   // A head does not know the submissions to an earlier one.

@@ -191,8 +191,8 @@ Status add_sidecar_submitter(const RayJobState& state, Object& cluster) {
 }
 
 SubmitterState submitter_state(const RayJobState& state) {
-  if (state.spec.mode == SubmissionMode::kK8sJob) return job_state(state);
-  if (state.spec.mode == SubmissionMode::kSidecar) return sidecar_state(state);
+  if (state.mode == SubmissionMode::kK8sJob) return job_state(state);
+  if (state.mode == SubmissionMode::kSidecar) return sidecar_state(state);
   return {};
 }
 

@@ -7,7 +7,7 @@ namespace tpuslice::rayjob {
 
 /// Selects the Jobs that submit, and their pods.
 inline constexpr std::string_view kSubmitterSelector = "ray.io/originated-from-crd=RayJob";
-/// Label of the RayCluster.
+/// Label of the RayCluster: the mode of its attempt.
 inline constexpr std::string_view kSubmissionMode = "ray.io/job-submission-mode";
 /// Held until the Ray job of a deleted RayJob is stopped.
 inline constexpr std::string_view kStopFinalizer = "ray.io/rayjob-finalizer";

@@ -71,6 +71,8 @@ std::string_view to_string(SubmissionMode mode) {
   return std::ranges::find(kModes, mode, &std::pair<std::string_view, SubmissionMode>::second)->first;
 }
 
+SubmissionMode submission_mode(std::string_view name, SubmissionMode fallback) { return named(kModes, name, fallback); }
+
 bool selects_cluster(const Json& job) {
   const Json* selector = find_set(job, {"spec", "clusterSelector"});
   return selector != nullptr && selector->is_object() && !selector->empty();
@@ -89,7 +91,7 @@ RayJobSpec RayJobSpec::read(const Json& job) {
   out.cluster = find_set(*spec, {"rayClusterSpec"});
   out.selects_cluster = rayjob::selects_cluster(job);
   out.selected_cluster = string_at(*spec, {"clusterSelector", kSelectorKey});
-  out.mode = named(kModes, string_at(*spec, {"submissionMode"}), SubmissionMode::kK8sJob);
+  out.mode = submission_mode(string_at(*spec, {"submissionMode"}), SubmissionMode::kK8sJob);
   out.entrypoint = string_at(*spec, {"entrypoint"});
   out.job_id = string_at(*spec, {"jobId"});
   out.runtime_env = string_at(*spec, {"runtimeEnvYAML"});

@@ -25,6 +25,8 @@ enum class SubmissionMode : std::uint8_t {
 };
 /// The name in spec.submissionMode.
 [[nodiscard]] std::string_view to_string(SubmissionMode mode);
+/// `fallback` if there is no mode of that name.
+[[nodiscard]] SubmissionMode submission_mode(std::string_view name, SubmissionMode fallback);
 
 /// What is deleted after the end, by impact.
 enum class DeletionPolicy : std::uint8_t { kNone, kWorkers, kCluster, kSelf };

@@ -43,6 +43,35 @@ TEST(HttpSubmission, AsksSubmitsAndFollows) {
   EXPECT_EQ(posts(world), 0);
 }
 
+TEST(HttpSubmission, IsNotMadeByAnAttemptThatBeganInAnotherMode) {
+  World world(a_rayjob());
+  world.settle();
+  world.start_cluster();
+  world.patch_spec({{"submissionMode", "HTTPMode"}});
+  world.settle();
+  EXPECT_FALSE(world.submitter().is_null());
+  EXPECT_EQ(posts(world), 0);
+
+  World interactive(a_rayjob({{"submissionMode", "InteractiveMode"}}));
+  interactive.settle();
+  interactive.start_cluster();
+  interactive.settle();
+  interactive.patch_spec({{"submissionMode", "HTTPMode"}, {"jobId", "mine"}});
+  interactive.ray.set_job("mine", "RUNNING", "");
+  interactive.settle();
+  EXPECT_EQ(interactive.state(), "Running RUNNING");
+  EXPECT_EQ(posts(interactive), 0);
+}
+
+TEST(HttpSubmission, StaysThatOfTheAttempt) {
+  World world = with_ready_cluster();
+  world.patch_spec({{"submissionMode", "K8sJobMode"}});
+  world.settle();
+  EXPECT_EQ(world.state(), "Running RUNNING");
+  EXPECT_TRUE(world.submitter().is_null());
+  EXPECT_EQ(posts(world), 1);
+}
+
 TEST(HttpSubmission, WithoutAnAnswerIsNotRepeatedIfItWasCarriedOut) {
   World world = with_ready_cluster();
   world.step();
