@@ -74,6 +74,17 @@ Json set_replicas(Json live, const Json& config, const Json& numbers, const Json
   return live;
 }
 
+/// Those labels or annotations of `desired` that the live cluster lacks, or has with another value.
+Json missing_values(const Object& desired, const Object& live, std::string_view field) {
+  const StringMap present = string_map_at(live.json(), {"metadata", field});
+  Json out = Json::object();
+  for (const auto& [key, value] : string_map_at(desired.json(), {"metadata", field})) {
+    const auto found = present.find(key);
+    if (found == present.end() || found->second != value) out[key] = value;
+  }
+  return out;
+}
+
 }  // namespace
 
 Object build_cluster(const RayServiceState& state, std::string name, const ConfigHash& config) {
@@ -110,7 +121,12 @@ ClusterUpdate update_cluster(const RayServiceState& state, const Cluster& cluste
     }
   }
   if (annotations.empty()) return out;
-  out.patch = {{"metadata", {{"annotations", std::move(annotations)}}}};
+  const Object desired = ray::build_child_cluster(state.seen.service, cluster.name(), Json::object());
+  Json metadata = {{"annotations", missing_values(desired, cluster.object, "annotations")}};
+  metadata["annotations"].update(annotations);
+  Json labels = missing_values(desired, cluster.object, "labels");
+  if (!labels.empty()) metadata["labels"] = std::move(labels);
+  out.patch = {{"metadata", std::move(metadata)}};
   if (Json difference = merge_diff(live, spec); !difference.empty()) out.patch["spec"] = std::move(difference);
   return out;
 }

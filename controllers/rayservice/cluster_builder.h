@@ -20,7 +20,9 @@ struct ClusterUpdate {
 /// - numbers of replicas, once for each change of them in the RayService, so that the autoscaler and others may change
 ///   those of the cluster; with the autoscaler only the limits;
 /// - everything but `suspend`, scaleStrategy and replicas that the autoscaler set, for a cluster that another operator
-///   made.
+///   made;
+/// - with one of these, labels and annotations of the RayService that were edited since. Those that it no longer has
+///   stay, as others may have set them.
 ///
 /// The patch replaces lists, so the cluster must be as observed.
 [[nodiscard]] ClusterUpdate update_cluster(const RayServiceState& state, const Cluster& cluster,

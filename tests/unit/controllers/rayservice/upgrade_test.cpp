@@ -217,6 +217,20 @@ TEST_F(RayServiceUpgrade, EditsOfReplicasArriveInPlace) {
   EXPECT_EQ(groups_of(first_)[0]["replicas"], 4);
 }
 
+TEST_F(RayServiceUpgrade, EditsOfLabelsAndAnnotationsArriveWithTheNextUpdateInPlace) {
+  world_.clusters().at(first_)["metadata"]["labels"]["mine"] = "kept";
+  world_.service()["metadata"]["labels"]["team"] = "a";
+  world_.service()["metadata"]["annotations"]["note"] = "b";
+  ASSERT_LE(world_.settle(), kSettled);
+  EXPECT_FALSE(world_.clusters().at(first_)["metadata"]["labels"].contains("team"));
+  world_.config()["workerGroupSpecs"][0]["replicas"] = 2;
+  ASSERT_LE(world_.settle(), kSettled);
+  const Json& updated = world_.clusters().at(first_)["metadata"];
+  EXPECT_EQ(updated["labels"]["team"], "a");
+  EXPECT_EQ(updated["labels"]["mine"], "kept");
+  EXPECT_EQ(updated["annotations"]["note"], "b");
+}
+
 TEST_F(RayServiceUpgrade, WithTheAutoscalerOnlyTheLimitsOfReplicasArrive) {
   world_ = World(a_service());
   world_.config()["enableInTreeAutoscaling"] = true;
