@@ -308,7 +308,7 @@ Decisions decide_unknown(const RayJobState& state) {
   out.cluster.problem = {
       "UnknownState",
       fmt::format("RayJob {}: status.jobDeploymentStatus is {}, which this operator does not know, so nothing is "
-                  "done: run the operator that wrote it, or remove the field from the status to start the RayJob anew",
+                  "done: run the operator that wrote it, or remove the field from the status to start the RayJob again",
                   state.spec.key.to_string(), state.status.deployment)};
   return out;
 }
