@@ -132,6 +132,7 @@ void Cluster::update_node(NodeId id) {
   const NodeState& state = run_.node(id);
   NodePtr after;
   if (state.exists) after = std::make_shared<const NodeView>(make_node(run_.fleet(), id, state));
+  if (before == nullptr && after == nullptr) return;  // A fault of a node that does not exist.
   histories_.record_node(pods_on(id), before, after, run_.now());
   nodes_[id] = after;
   changes_.nodes.insert(id);
