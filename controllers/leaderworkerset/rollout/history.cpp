@@ -7,6 +7,7 @@
 
 #include "controllers/leaderworkerset/rules/leaderworkerset_labels.h"
 #include "controllers/leaderworkerset/rules/normal_form.h"
+#include "controllers/plan/drift.h"
 
 namespace tpuslice::leaderworkerset {
 namespace {
@@ -15,9 +16,12 @@ std::string revision_key_of(const StatefulSetView* leader_set) {
   return leader_set == nullptr ? std::string() : value_of(leader_set->labels, kRevisionKey);
 }
 
-std::string size_in(const StatefulSetView& leader_set) {
+/// Whether the live leader set is for groups of that size, and has all of the leader's template. It records neither a
+/// template of the workers nor what was removed from that of the leader: the API server adds defaults to it.
+bool may_be_for(const StatefulSetView& leader_set, const GroupTemplate& group) {
   const Result<Json> pods = parse_json(leader_set.pod_template);
-  return pods ? string_at(*pods, {"metadata", "annotations", kLwsSize}) : std::string();
+  return pods && string_at(*pods, {"metadata", "annotations", kLwsSize}) == std::to_string(group.size) &&
+         (group.leader == nullptr || plan::has_all(*pods, normal_pod_template(*group.leader)));
 }
 
 const Revision* latest_equal(const std::vector<Revision>& revisions, const Json& data) {
@@ -47,8 +51,9 @@ History read_history(const LeaderWorkerSetSpec& spec, const LeaderWorkerSetObser
     history.claims_changed = true;
     return history;
   }
-  // The revision of the leader set does not exist: assume that it equals the spec, unless the size differs.
-  const bool deleted = live == nullptr && !live_key.empty() && size_in(*leader_set) == std::to_string(spec.group.size);
+  // The revision of the leader set does not exist: assume that it equals the spec, unless the leader set shows a
+  // change.
+  const bool deleted = live == nullptr && !live_key.empty() && may_be_for(*leader_set, spec.group);
   history.leader_set_outdated = leader_set != nullptr && !deleted;
   if (const Revision* existing = deleted ? nullptr : latest_equal(history.revisions, data)) {
     history.desired = existing->key;

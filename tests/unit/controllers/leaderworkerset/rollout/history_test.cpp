@@ -66,5 +66,25 @@ TEST(ChangedClaims, AreForgottenWhenTheyAreRestored) {
   EXPECT_THAT(writes_of(serve.plan()), IsEmpty());
 }
 
+TEST(DeletedRevision, IsThatOfTheSpecIfTheLeaderSetHasItsTemplate) {
+  World serve = stable_world();
+  serve.revisions().clear();
+  serve.leader_set()["spec"]["template"]["spec"]["terminationGracePeriodSeconds"] = 30;  // A default.
+  const std::string key = string_at(serve.leader_set(), {"metadata", "labels", kRevisionKey});
+  EXPECT_THAT(writes_of(serve.step()), ElementsAre(HasSubstr("create ControllerRevision serve-")));
+  EXPECT_EQ(string_at(serve.revisions().begin()->second, {"metadata", "labels", kRevisionKey}), key);
+}
+
+TEST(DeletedRevision, IsAnotherOneIfTheTemplateWasChangedMeanwhile) {
+  World serve = stable_world();
+  serve.revisions().clear();
+  serve.change_set(kImage, "another");
+  const std::string key = string_at(serve.leader_set(), {"metadata", "labels", kRevisionKey});
+  EXPECT_THAT(writes_of(serve.step()),
+              ElementsAre(HasSubstr("create ControllerRevision serve-"), "patch StatefulSet serve"));
+  EXPECT_NE(string_at(serve.leader_set(), {"metadata", "labels", kRevisionKey}), key);
+  EXPECT_EQ(serve.leader_set()["spec"]["template"]["spec"]["containers"][0]["image"], "another");
+}
+
 }  // namespace
 }  // namespace tpuslice::leaderworkerset
