@@ -76,6 +76,7 @@ class Renderer {
             fmt::format("revision {} is unused: deleting it", revision.key));
     }
     if (state_.history.claims_changed) report_changed_claims();
+    report_kept_groups();
     if (Problem failure = last_failure(state_.seen)) problems_.push_back(std::move(failure));
     if (decisions_.requeue_after) changes_.requeue_within(*decisions_.requeue_after);
     const Json before = plan::status_of(state_.seen.set);
@@ -220,6 +221,21 @@ class Renderer {
                      "StatefulSet {} is immutable, so the change is not rolled out: restore the field, or create "
                      "another LeaderWorkerSet",
                      state_.history.desired, state_.leader_set->key.name)});
+  }
+
+  /// next_step() keeps ready groups that are to be deleted while too few of the others are ready. Those within the
+  /// surge are not reported: at the end of a rollout that is usual.
+  void report_kept_groups() {
+    const int wanted = state_.spec.replicas;
+    const Rollout& policy = state_.spec.rollout;
+    const int kept = decisions_.step.replicas;
+    if (kept <= wanted + std::min(policy.max_surge, wanted)) return;
+    problems_.push_back(
+        {"ScaleDownWaits",
+         fmt::format(
+             "spec.replicas is {}, but groups up to {} are kept: fewer than {} of groups 0 to {} are ready, the "
+             "replicas without maxUnavailable; make these ready, or raise maxUnavailable",
+             wanted, kept - 1, wanted - std::min(policy.max_unavailable, wanted), wanted - 1)});
   }
 
   void write_children(const GroupChildren& children) {
