@@ -63,6 +63,7 @@ class Renderer {
   }
 
   [[nodiscard]] Plan plan() {
+    if (state_.history.claims_changed) report_changed_claims();  // First: admission reads the reason.
     if (decisions_.create_revision) create_revision();
     if (decisions_.shared_service.kind != plan::ChildDecision::Kind::kNone) {
       write_service(Step::kSets, decisions_.shared_service, Object(build_shared_service(state_.spec)));
@@ -75,7 +76,6 @@ class Renderer {
       write(Step::kRevisionDeletes, Action::remove(kControllerRevisions, revision.object, {.uid = revision.uid}),
             fmt::format("revision {} is unused: deleting it", revision.key));
     }
-    if (state_.history.claims_changed) report_changed_claims();
     report_kept_groups();
     if (Problem failure = last_failure(state_.seen)) problems_.push_back(std::move(failure));
     if (decisions_.requeue_after) changes_.requeue_within(*decisions_.requeue_after);
@@ -216,7 +216,7 @@ class Renderer {
   /// Admission refuses the change, unless the webhook was away or another manager admitted it.
   void report_changed_claims() {
     problems_.push_back(
-        {"VolumeClaimsChanged",
+        {std::string(kVolumeClaimsChanged),
          fmt::format("spec.leaderWorkerTemplate.volumeClaimTemplates differs from that of revision {}, and that of "
                      "StatefulSet {} is immutable, so the change is not rolled out: restore the field, or create "
                      "another LeaderWorkerSet",

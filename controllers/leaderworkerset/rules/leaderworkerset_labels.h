@@ -54,6 +54,8 @@ inline constexpr std::string_view kProgressing = "Progressing";
 inline constexpr std::string_view kUpdateInProgress = "UpdateInProgress";
 /// Ours. False: children cannot be created, or groups are no longer restarted.
 inline constexpr std::string_view kGroupsHealthy = "tpuslice.dev/GroupsHealthy";
+/// Reason of kGroupsHealthy: the claims of the spec are not those of the groups.
+inline constexpr std::string_view kVolumeClaimsChanged = "VolumeClaimsChanged";
 
 // Action::failure_reason: of the desired revision, the shared service and the leader set of a set that has groups; of
 // other creates; of other patches and deletes.

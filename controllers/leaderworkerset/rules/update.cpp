@@ -1,6 +1,8 @@
 // Immutable fields of a LeaderWorkerSet.
 #include <fmt/format.h>
 
+#include "api/types/conditions.h"
+#include "controllers/leaderworkerset/rules/leaderworkerset_labels.h"
 #include "controllers/leaderworkerset/rules/normal_form.h"
 #include "controllers/leaderworkerset/rules/validator_parts.h"
 
@@ -9,10 +11,18 @@ namespace {
 
 std::string print_size(const Json& size) { return size.is_number() ? size.dump() : "unset"; }
 
+/// The claims were changed although they are immutable, so they may be restored. The controller rolls out nothing while
+/// they differ from those of the groups.
+bool may_restore_claims(const Json& old) {
+  const Json* const healthy = find_condition(array_at(old, {"status", "conditions"}), leaderworkerset::kGroupsHealthy);
+  return healthy != nullptr && string_at(*healthy, {"reason"}) == leaderworkerset::kVolumeClaimsChanged;
+}
+
 }  // namespace
 
 void check_lws_update(const Json& set, const Json& old, FieldErrors& errors) {
-  if (leaderworkerset::normal_volume_claims(set) != leaderworkerset::normal_volume_claims(old)) {
+  if (leaderworkerset::normal_volume_claims(set) != leaderworkerset::normal_volume_claims(old) &&
+      !may_restore_claims(old)) {
     errors.push_back(forbidden("spec.leaderWorkerTemplate.volumeClaimTemplates",
                                "field is immutable, as that of a StatefulSet: create another LeaderWorkerSet",
                                kKubernetesRule));

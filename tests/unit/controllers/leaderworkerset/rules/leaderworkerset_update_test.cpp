@@ -34,6 +34,10 @@ TEST(UpdateLeaderWorkerSet, CannotChangeClaims) {
         ElementsAre(HasSubstr("spec.leaderWorkerTemplate.volumeClaimTemplates: Forbidden: field is immutable")));
   }
   EXPECT_THAT(set_errors(small, &none), ElementsAre(HasSubstr("Forbidden: field is immutable")));
+  const Json conditions =
+      Json::array({{{"type", "tpuslice.dev/GroupsHealthy"}, {"status", "False"}, {"reason", "VolumeClaimsChanged"}}});
+  const Json held_back = with(small, "/status/conditions", conditions);
+  EXPECT_THAT(set_errors(none, &held_back), IsEmpty()) << "they are not those of the groups, and may be restored";
   Json typed = with_claim("1024Mi");
   Json& claim = typed[Json::json_pointer(kLwsTemplates + "/volumeClaimTemplates/0")];
   claim["metadata"]["creationTimestamp"] = nullptr;
