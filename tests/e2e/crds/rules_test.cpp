@@ -105,7 +105,14 @@ std::vector<Refusal> refusals_of_sets() {
   const auto groups = [](const Json& size, const Json& policy) {
     return Json{{"leaderWorkerTemplate", {{"size", size}, {"subGroupPolicy", policy}}}};
   };
+  Json renamed = jobs[0];
+  renamed["name"] = "renamed";
   return {
+      {"JobSet", {{"replicatedJobs", jobs}}, "replicated jobs cannot be added, removed or renamed", Json::object()},
+      {"JobSet",
+       {{"replicatedJobs", Json::array({renamed})}},
+       "replicated jobs cannot be added, removed or renamed",
+       Json::object()},
       {"JobSet",
        {{"managedBy", "acme.io/b"}},
        "spec.managedBy: Invalid value: field is immutable",
