@@ -234,7 +234,7 @@ class InvariantChecker {
     if ((after_.restarts > before_.restarts || own > 0) && !failed)
       out_.emplace_back("it restarts, but nothing failed");
     const int max = spec_.failure ? spec_.failure->max_restarts : 0;
-    const int counted = after_.all_counted_restarts();
+    const std::int64_t counted = after_.all_counted_restarts();
     if (counted > before_.all_counted_restarts() && counted > max) {
       out_.push_back(fmt::format("it counts {} restarts of {}", counted, max));
     }

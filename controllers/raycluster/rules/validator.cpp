@@ -177,8 +177,8 @@ Json embedded_cluster(const Json& owner, std::string_view field) {
   if (spec == nullptr) return {};
   Json cluster = {{"spec", *spec}};
   Json& metadata = cluster["metadata"];
-  for (const char* field : {"annotations", "labels"}) {
-    if (const Json* values = find_set(owner, {"metadata", field})) metadata[field] = *values;
+  for (const char* map : {"annotations", "labels"}) {
+    if (const Json* values = find_set(owner, {"metadata", map})) metadata[map] = *values;
   }
   metadata["ownerReferences"] =
       Json::array({Json{{"kind", string_at(owner, {"kind"})}, {"name", string_at(owner, {"metadata", "name"})}}});

@@ -10,7 +10,7 @@ namespace {
 using namespace std::chrono_literals;
 using testing::ElementsAre;
 
-OperatorOptions parse(std::vector<const char*> arguments) {
+OperatorOptions options_of(std::vector<const char*> arguments) {
   arguments.insert(arguments.begin(), "tpu-slice-operator");
   const auto parsed = parse_command_line(static_cast<int>(arguments.size()), arguments.data());
   EXPECT_TRUE(parsed.ok());
@@ -18,7 +18,7 @@ OperatorOptions parse(std::vector<const char*> arguments) {
 }
 
 placement::PlacementOptions placement_of(std::vector<const char*> arguments) {
-  return placement_options(parse(std::move(arguments)), "tpu-system");
+  return placement_options(options_of(std::move(arguments)), "tpu-system");
 }
 
 TEST(SliceSettings, OfPlacement) {
@@ -51,8 +51,8 @@ TEST(SliceSettings, OfScaleUp) {
 
 TEST(SliceSettings, OfTheSliceControllers) {
   const slice::Options options =
-      slice_options(parse({"--node-not-ready-timeout=7", "--disruption-nodes=8", "--disruption-percent=9",
-                           "--teardown-interval=10", "--scheduling-timeout=11", "--start-timeout=12"}));
+      slice_options(options_of({"--node-not-ready-timeout=7", "--disruption-nodes=8", "--disruption-percent=9",
+                                "--teardown-interval=10", "--scheduling-timeout=11", "--start-timeout=12"}));
   EXPECT_EQ(options.node_timeout, 7s);
   EXPECT_EQ(options.disrupted_nodes, 8);
   EXPECT_EQ(options.disrupted_percent, 9);
