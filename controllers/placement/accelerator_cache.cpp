@@ -21,6 +21,12 @@ bool has_started(const CachedSlice& cached) {
   return cached.state.phase == SlicePhase::kIdle && any_succeeded;
 }
 
+/// Slices without gates, such as those of a single host, are for kube-scheduler.
+bool may_be_planned(const CachedSlice& cached) {
+  const bool ungated = cached.state.phase == SlicePhase::kUngated && !cached.has_gate && !cached.state.changes_at;
+  return cached.state.phase != SlicePhase::kIdle && !ungated;
+}
+
 /// Null if the slice has none; another workload of that name may have had one.
 const FormerPlace* former_place(const Slice& slice, const Remembered& remembered) {
   if (remembered.places == nullptr) return nullptr;
@@ -123,7 +129,8 @@ void AcceleratorCache::set_slice(const ObjectKey& key, const std::vector<PodPtr>
   if (std::ranges::any_of(members, &PodView::minimal, [](const PodPtr& pod) -> const PodView& { return *pod; })) {
     cached.state = {};
   }
-  if (std::ranges::none_of(live, [](const PodPtr& pod) { return is_gated(*pod); })) {
+  cached.has_gate = std::ranges::any_of(live, [](const PodPtr& pod) { return is_gated(*pod); });
+  if (!cached.has_gate) {
     for (const PodPtr& pod : live) {
       if (cached.waits_started) break;
       cached.waits_started = plan::parse_waiting_code(pod->annotation(tpu::kWaitingReason));
@@ -189,7 +196,7 @@ void AcceleratorCache::add_to_lists(const CachedSlice& cached) {
   if (cached.waits_started) ++waiting_started_[*cached.waits_started];
   if (cached.state.phase == SlicePhase::kPlaced) {
     placed_.by_key.emplace(slice.key, &slice);
-  } else if (cached.state.phase != SlicePhase::kIdle) {
+  } else if (may_be_planned(cached)) {
     unplaced_.insert(&cached);
   }
 }

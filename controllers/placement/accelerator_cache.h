@@ -25,6 +25,7 @@ struct CachedSlice {
   Slice slice;
   SliceState state;                 ///< At the time of the last update_states().
   bool has_waiting_reason = false;  ///< On one of its live pods.
+  bool has_gate = false;            ///< One of its live pods is gated.
   /// Why some of its pods have no nodes although no plan of placement is about it: it is placed, or has no gates.
   std::optional<plan::WaitingCode> waits_started;
   std::vector<std::string> occupied;  ///< Domains that it occupies.
@@ -74,7 +75,7 @@ class AcceleratorCache {
 
   [[nodiscard]] const std::map<ObjectKey, CachedSlice>& slices() const { return slices_; }
   [[nodiscard]] const PlacedSlices& placed() const { return placed_; }
-  /// The slices that are neither placed nor idle, by key.
+  /// The slices that a plan may be about, by key: neither placed nor idle, nor without gates.
   [[nodiscard]] std::vector<const CachedSlice*> unplaced() const;
   /// Number of slices by CachedSlice::waits_started.
   [[nodiscard]] const std::map<plan::WaitingCode, std::size_t>& waiting_started() const { return waiting_started_; }

@@ -356,5 +356,25 @@ TEST_P(RandomChanges, GiveThePlanOfAFirstReading) {
 }
 INSTANTIATE_TEST_SUITE_P(Seeds, RandomChanges, ::testing::Range(1U, 21U));
 
+TEST(AcceleratorCache, DoesNotPlanSlicesWithoutGates) {
+  const auto ungated = [](PodView& pod) { pod.scheduling.edit().gates.clear(); };
+  SceneCache scene(a_pool("pool-a").nodes(),
+                   pods_of({a_slice("serve").each(ungated), a_slice("half").host(0, ungated), a_slice("train")}));
+  std::vector<std::string> planned;
+  for (const CachedSlice* each : scene.cache.unplaced()) planned.push_back(each->slice.key.name);
+  EXPECT_THAT(planned, ElementsAre("half", "train"));
+}
+
+TEST(AcceleratorCache, DividesComparisonsAmongNamespaces) {
+  const auto share_of = [](int namespaces) {
+    std::vector<Slice> ready;
+    for (int i = 0; i < namespaces; ++i) ready.push_back(a_slice("x").in(fmt::format("team-{}", i)).slice());
+    return AcceleratorCache::max_requirements(pointers_to(ready));
+  };
+  EXPECT_EQ(share_of(1), 32U);
+  EXPECT_EQ(share_of(10), 6U);
+  EXPECT_EQ(share_of(1000), 1U);
+}
+
 }  // namespace
 }  // namespace tpuslice::placement
