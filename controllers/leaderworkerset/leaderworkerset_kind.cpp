@@ -32,13 +32,14 @@ runtime::Controller& add_leaderworkerset(runtime::Manager& manager, Options opti
   auto& services = manager.store<ServiceView>(kServices, all);
   auto& nodes = manager.store<NodeView>(kNodes);
   controller_options.queue.pace = kPace;
-  runtime::Controller& controller = manager.add(
-      std::make_unique<LeaderWorkerSetReconciler>(
-          LeaderWorkerSetReconciler::Stores{sets, stateful_sets, stateful_sets.add_index(set_name<StatefulSetView>),
-                                            pods.add_index(set_name<PodView>),
-                                            revisions.add_index(runtime::owner_uid<ObjectView>), services, nodes},
-          options),
-      std::move(controller_options));
+  runtime::Controller& controller =
+      manager.add(std::make_unique<LeaderWorkerSetReconciler>(
+                      LeaderWorkerSetReconciler::Stores{
+                          sets, stateful_sets, stateful_sets.add_index(set_name<StatefulSetView>),
+                          pods.add_index(set_name<PodView>), revisions.add_index(runtime::owner_uid<ObjectView>),
+                          revisions.add_index(set_name<ObjectView>), services, nodes},
+                      options),
+                  std::move(controller_options));
   controller.watches(sets);
   controller.watches<StatefulSetView>(stateful_sets, set_of<StatefulSetView>);
   controller.watches<PodView>(pods, set_of<PodView>);

@@ -1,5 +1,6 @@
 #include "controllers/leaderworkerset/leaderworkerset_plan.h"
 
+#include "controllers/leaderworkerset/adoption.h"
 #include "controllers/leaderworkerset/decisions.h"
 #include "controllers/leaderworkerset/render.h"
 #include "controllers/leaderworkerset/rules/validator.h"
@@ -15,6 +16,7 @@ plan::Plan plan_leaderworkerset(const LeaderWorkerSetObserved& seen, const Optio
   }
   if (const StatefulSetView* const leader_set = find_leader_set(seen)) {
     if (leader_set->deletion) return plan::Plan{};  // Created again after its deletion.
+    if (is_orphaned_leader_set(seen.set.spec(), *leader_set)) return plan_adoption(seen, *leader_set);
     const plan::Ownership ownership = plan::ownership(seen.set.spec().owner, leader_set->controller);
     if (ownership != plan::Ownership::kOwned) return render_conflict(seen, *leader_set, ownership);
   }

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "controllers/leaderworkerset/adoption.h"
 #include "controllers/leaderworkerset/leaderworkerset_plan.h"
 #include "controllers/leaderworkerset/rules/spec.h"
 #include "controllers/plan/whole.h"
@@ -20,6 +21,9 @@ Result<plan::Plan> LeaderWorkerSetReconciler::plan(const plan::ReconcileInput& i
                                .now = input.now,
                                .last_failure = input.last_failure};
   const LeaderWorkerSetSpec& spec = seen.set.spec();
+  for (ObjectPtr& revision : stores_.revisions_by_set.lookup(key)) {
+    if (is_orphaned_revision(*revision)) seen.revisions.push_back(std::move(revision));
+  }
   // A StatefulSet with the set's name but without the label is not ours.
   stores_.stateful_sets.add_missing({input.key}, seen.stateful_sets);
   const auto add_service = [&](const std::string& name) {

@@ -36,6 +36,7 @@ class LeaderWorkerSetReconciler final : public plan::Reconciler {
     runtime::Index<StatefulSetView> stateful_sets_by_set;
     runtime::Index<PodView> pods_by_set;
     runtime::Index<ObjectView> revisions_by_owner;
+    runtime::Index<ObjectView> revisions_by_set;
     const runtime::ServiceStore& services;
     const runtime::NodeStore& nodes;
   };

@@ -24,7 +24,7 @@ struct LeaderWorkerSetObserved {
   /// With the label kLwsName of `set`, or its name; any owner.
   std::vector<StatefulSetPtr> stateful_sets;
   std::vector<PodPtr> pods;          ///< With that label; any owner.
-  std::vector<ObjectPtr> revisions;  ///< Controlled by `set`, by UID.
+  std::vector<ObjectPtr> revisions;  ///< Controlled by `set`, by UID; or with its label and without an owner.
   std::vector<ServicePtr> services;  ///< With the names of its services; any owner.
   std::vector<NodePtr> nodes;        ///< Nodes of its leaders, if exclusive placement needs their labels.
   Timestamp now;

@@ -9,8 +9,10 @@
 
 #include <fmt/format.h>
 
+#include "controllers/leaderworkerset/adoption.h"
 #include "controllers/leaderworkerset/events.h"
 #include "controllers/leaderworkerset/leaderworkerset_status.h"
+#include "controllers/leaderworkerset/rollout/problems.h"
 #include "controllers/leaderworkerset/rules/leaderworkerset_labels.h"
 #include "controllers/leaderworkerset/sets/leader_set.h"
 #include "controllers/leaderworkerset/sets/services.h"
@@ -35,6 +37,8 @@ enum class Step : std::uint8_t {
   kPodDeletes,
   kGroupChildren,
   kRevisionDeletes,
+  kCheck,
+  kAdoptions,  ///< Nothing waits for them: revisions without an owner are used as they are.
 };
 
 /// A node that is not in the store yet causes no event for this set.
@@ -58,12 +62,12 @@ Problem last_failure(const LeaderWorkerSetObserved& seen) {
 
 class Renderer {
  public:
-  Renderer(const LeaderWorkerSetState& state, const Decisions& decisions) : state_(state), decisions_(decisions) {
+  Renderer(const LeaderWorkerSetState& state, const Decisions& decisions)
+      : state_(state), decisions_(decisions), problems_(rollout_problems(state, decisions.step)) {
     changes_.keeps_failure = decisions.rollout_waits;
   }
 
   [[nodiscard]] Plan plan() {
-    if (state_.history.claims_changed) report_changed_claims();  // First: admission reads the reason.
     if (decisions_.create_revision) create_revision();
     if (decisions_.shared_service.kind != plan::ChildDecision::Kind::kNone) {
       write_service(Step::kSets, decisions_.shared_service, Object(build_shared_service(state_.spec)));
@@ -76,7 +80,7 @@ class Renderer {
       write(Step::kRevisionDeletes, Action::remove(kControllerRevisions, revision.object, {.uid = revision.uid}),
             fmt::format("revision {} is unused: deleting it", revision.key));
     }
-    report_kept_groups();
+    adopt_revisions();
     if (Problem failure = last_failure(state_.seen)) problems_.push_back(std::move(failure));
     if (decisions_.requeue_after) changes_.requeue_within(*decisions_.requeue_after);
     const Json before = plan::status_of(state_.seen.set);
@@ -213,31 +217,6 @@ class Renderer {
                      exhausted.group->leader->key.name)});
   }
 
-  /// Admission refuses the change, unless the webhook was away or another manager admitted it.
-  void report_changed_claims() {
-    problems_.push_back(
-        {std::string(kVolumeClaimsChanged),
-         fmt::format("spec.leaderWorkerTemplate.volumeClaimTemplates differs from that of revision {}, and that of "
-                     "StatefulSet {} is immutable, so the change is not rolled out: restore the field, or create "
-                     "another LeaderWorkerSet",
-                     state_.history.desired, state_.leader_set->key.name)});
-  }
-
-  /// next_step() keeps ready groups that are to be deleted while too few of the others are ready. Those within the
-  /// surge are not reported: at the end of a rollout that is usual.
-  void report_kept_groups() {
-    const int wanted = state_.spec.replicas;
-    const Rollout& policy = state_.spec.rollout;
-    const int kept = decisions_.step.replicas;
-    if (kept <= wanted + std::min(policy.max_surge, wanted)) return;
-    problems_.push_back(
-        {"ScaleDownWaits",
-         fmt::format(
-             "spec.replicas is {}, but groups up to {} are kept: fewer than {} of groups 0 to {} are ready, the "
-             "replicas without maxUnavailable; make these ready, or raise maxUnavailable",
-             wanted, kept - 1, wanted - std::min(policy.max_unavailable, wanted), wanted - 1)});
-  }
-
   void write_children(const GroupChildren& children) {
     const Group& group = *children.group;
     if (children.revision == nullptr) {
@@ -263,6 +242,12 @@ class Renderer {
         break;
       case kRestore:
         patch_worker_set(children, fmt::format("the worker set of group {} drifted: restoring it", group.index));
+        break;
+      case kAdopt:
+        write(Step::kGroupChildren,
+              Action::patch(kStatefulSets, group.other_set->key, children.worker_set.patch,
+                            {.uid = group.other_set->uid, .resource_version = group.other_set->resource_version}),
+              fmt::format("the worker set of group {} has no owner: adopting it", group.index));
         break;
       case kRecord:
         patch_worker_set(children, fmt::format("group {} is complete: recording its pods", group.index));
@@ -302,6 +287,17 @@ class Renderer {
           std::move(reason));
   }
 
+  void adopt_revisions() {
+    for (const ObjectPtr& revision : state_.seen.revisions) {
+      const bool expires = std::ranges::any_of(decisions_.expired_revisions,
+                                               [&](const Revision& each) { return each.uid == revision->uid; });
+      if (expires || !is_orphaned_revision(*revision)) continue;
+      if (changes_.stage(Step::kCheck).actions.empty()) changes_.add(Step::kCheck, check_set(state_.seen));
+      write(Step::kAdoptions, adopt_revision(state_.spec, *revision),
+            fmt::format("revision {} has no owner: adopting it", revision->key.name));
+    }
+  }
+
   void report_conflict(std::string reason, std::string message) {
     problems_.push_back({std::move(reason), std::move(message)});
     changes_.requeue_within(plan::kConflictRetry);
@@ -331,8 +327,8 @@ class Renderer {
 
   const LeaderWorkerSetState& state_;
   const Decisions& decisions_;
-  plan::Changes changes_;
   std::vector<Problem> problems_;
+  plan::Changes changes_;
   /// The set, for bodies that are built when they are sent; null until used.
   std::shared_ptr<const Typed<LeaderWorkerSetSpec>> shared_set_;
 };

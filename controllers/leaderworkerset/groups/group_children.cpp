@@ -4,6 +4,7 @@
 #include <map>
 #include <utility>
 
+#include "controllers/leaderworkerset/adoption.h"
 #include "controllers/leaderworkerset/rules/leaderworkerset_labels.h"
 #include "controllers/leaderworkerset/sets/drift.h"
 #include "controllers/leaderworkerset/sets/placement.h"
@@ -61,7 +62,8 @@ WorkerSetDecision create_worker_set(const LeaderWorkerSetState& state, const Gro
   if (const StatefulSetPtr& other = group.other_set; other != nullptr) {
     // A watch event follows when it is gone.
     if (other->deletion || has_previous_leader(*other, group)) return {};
-    return {Kind::kConflict};
+    if (!is_orphaned_worker_set(spec, group, *other)) return {Kind::kConflict};
+    return {Kind::kAdopt, {}, adoption_patch(leader_reference(group.leader->key.name, group.leader->uid))};
   }
   if (spec.startup == StartupPolicy::kLeaderReady && !group.leader->ready) return {};
   if (!workers_follow_leader(spec, revision.group, group.leader->annotation(tpu::kSliceLeader))) return {Kind::kCreate};
@@ -126,7 +128,7 @@ std::size_t GroupChildren::size() const {
 bool GroupChildren::has_writes() const {
   using Service = plan::ChildDecision::Kind;
   return service.kind == Service::kCreate || service.kind == Service::kPatch || worker_set.kind == Kind::kCreate ||
-         worker_set.kind == Kind::kRestore || worker_set.kind == Kind::kRecord;
+         worker_set.kind == Kind::kAdopt || worker_set.kind == Kind::kRestore || worker_set.kind == Kind::kRecord;
 }
 
 std::vector<GroupChildren> decide_group_children(const LeaderWorkerSetState& state, const GroupDeletions& deletions,

@@ -26,6 +26,7 @@ struct WorkerSetDecision {
     kCreate,      ///< There is none.
     kRestore,     ///< It drifted: apply `patch`.
     kRecord,      ///< The group is complete: `patch` records its pods.
+    kAdopt,       ///< Group::other_set was left behind by an earlier leader: `patch` gives it this one.
     kConflict,    ///< A StatefulSet of another owner has its name.
     kNoNode,      ///< The node that the workers follow is not in the store yet.
     kNoTopology,  ///< The node has no label with the domain.

@@ -41,6 +41,10 @@ Leader Leader::read(const LeaderWorkerSetSpec& spec, const PodView& pod, int gro
   return leader;
 }
 
+ControllerRef leader_reference(const std::string& name, const std::string& uid) {
+  return {std::string(kPods.version), std::string(kPods.kind), name, uid};
+}
+
 Json build_worker_set(const LeaderWorkerSetSpec& spec, const GroupTemplate& group, const Leader& leader,
                       const Domain& domain) {
   const StringMap selector = worker_selector(spec, leader);
@@ -55,7 +59,7 @@ Json build_worker_set(const LeaderWorkerSetSpec& spec, const GroupTemplate& grou
                    {"serviceName", group.service_per_group ? leader.name : spec.key.name},
                    {"template", std::move(pods)}};
   add_volume_claims(group, spec.key.namespace_name, set_spec);
-  const ControllerRef owner{std::string(kPods.version), std::string(kPods.kind), leader.name, leader.uid};
+  const ControllerRef owner = leader_reference(leader.name, leader.uid);
   return {{"apiVersion", kStatefulSets.api_version()},
           {"kind", kStatefulSets.kind},
           {"metadata",

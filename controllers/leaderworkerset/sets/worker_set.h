@@ -28,6 +28,9 @@ struct Domain {
   std::string value;
 };
 
+/// Owner reference of the children of a leader pod.
+[[nodiscard]] ControllerRef leader_reference(const std::string& name, const std::string& uid);
+
 /// The desired worker set of `leader`. `group`: template of the leader's revision. `domain`: of the leader's node if
 /// the workers follow it (placement.h). Byte-equal to upstream's, except for tpu::kWorkloadUid. Only for groups with
 /// workers.
