@@ -22,8 +22,8 @@ Json jobset_of(const std::vector<std::string>& names) {
 std::vector<std::string> problems_of(const std::vector<std::string>& names, const std::vector<std::string>& before) {
   const Json old = jobset_of(before);
   std::vector<std::string> out;
-  for (const FieldProblem& each :
-       validate_rules(testing::stored_schema(testing::read_crd("JobSet")), jobset_of(names), &old)) {
+  for (const FieldProblem& each : validate_rules(
+           tpuslice::testing::stored_schema(tpuslice::testing::read_crd("JobSet")), jobset_of(names), &old)) {
     out.push_back(each.path + ": " + each.message);
   }
   return out;
