@@ -8,8 +8,8 @@
 
 namespace tpuslice::tpu {
 
-/// That of the pod's node selector, or, where the selector does not have the label, the one that every term of its
-/// required node affinity demands (operator In, one value). Empty if there is none.
+/// The value in the pod's node selector, or, where the selector does not have the label, the one that every term of
+/// its required node affinity demands (operator In, one value). Empty if there is none.
 [[nodiscard]] std::string node_label(const Json& pod, std::string_view label);
 
 }  // namespace tpuslice::tpu

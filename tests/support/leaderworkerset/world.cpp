@@ -69,7 +69,7 @@ void World::prepare(const ResourceType& /*type*/, Json& created) { created["meta
 bool World::terminates(const ResourceType& type) const { return type == kPods || type == kStatefulSets; }
 
 void World::applied(const Action& action, const Json& before) {
-  if (action.kind != plan::ActionKind::kPatch) return;
+  if (action.kind != plan::ActionKind::kPatch || action.type == kLeaderWorkerSets) return;
   Json& live = objects(action.type).at(action.key.name);
   if (live["spec"] == before["spec"]) return;
   live["metadata"]["generation"] = int_at(live, {"metadata", "generation"}) + 1;

@@ -339,7 +339,7 @@ TEST_F(SliceReconciling, TearsDownTheSlicesOfManyLostNodesOneAfterAnother) {
     int out = 0;
     for (int i = 0; i < 12; ++i) {
       const plan::Plan each = plan({"default", fmt::format("s{:02}", i)}, now);
-      if (each.reason.find("is torn down") != std::string::npos) ++out;
+      if (each.reason.find("is torn down: node") != std::string::npos) ++out;
     }
     return out;
   };

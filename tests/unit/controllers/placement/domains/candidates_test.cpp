@@ -75,10 +75,12 @@ TEST(Candidates, OfTwoPodsANodeHaveTheRequestsOfBoth) {
   const auto requests = [](std::int64_t cpu) {
     return [=](PodView& pod) { pod.scheduling.edit().requests = {{"cpu", cpu * 1000}}; };
   };
-  const std::vector<NodePtr> nodes = nodes_of({a_pool("a").size(1).each(has_eight_chips)});
-  EXPECT_THAT(CandidatesOf(a_slice("x").each(requests(90)), nodes).take_all(), ElementsAre("a"));
-  EXPECT_THAT(CandidatesOf(a_slice("x").each(requests(91)), nodes).take_all(), IsEmpty());
-  EXPECT_THAT(CandidatesOf(a_slice("x").host(0, requests(100)).host(1, requests(80)), nodes).take_all(),
+  const std::vector<NodePtr> nodes =
+      nodes_of({a_pool("a").size(1).label(tpu::kAcceleratorLabel, kTpu7x).each(has_eight_chips)});
+  const SliceBuilder slice = a_slice("x").selects(tpu::kAcceleratorLabel, kTpu7x);
+  EXPECT_THAT(CandidatesOf(SliceBuilder(slice).each(requests(90)), nodes).take_all(), ElementsAre("a"));
+  EXPECT_THAT(CandidatesOf(SliceBuilder(slice).each(requests(91)), nodes).take_all(), IsEmpty());
+  EXPECT_THAT(CandidatesOf(SliceBuilder(slice).host(0, requests(100)).host(1, requests(80)), nodes).take_all(),
               ElementsAre("a"));
 }
 
