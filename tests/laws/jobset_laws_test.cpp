@@ -80,7 +80,12 @@ TEST_F(JobSetLaws, GeneratorCoversAllPhases) {
     }
   });
   EXPECT_LT(ignored, world_count() / 6);
-  for (const int some : {finished, suspended, failed, restarting, overlapping}) EXPECT_GT(some, world_count() / 25);
+  const std::vector<std::pair<const char*, int>> phases = {{"finished", finished},
+                                                           {"suspended", suspended},
+                                                           {"failed", failed},
+                                                           {"restarting", restarting},
+                                                           {"overlapping", overlapping}};
+  for (const auto& [phase, worlds] : phases) EXPECT_GT(worlds, world_count() / 25) << phase;
 }
 
 TEST_F(JobSetLaws, EqualObservationsHaveEqualPlans) {
