@@ -227,7 +227,9 @@ Result<Object> build_head_pod(const RayClusterSpec& spec, const Options& options
   PodParts parts{NodeType::kHead, kHeadGroup, head_pod_name(spec), "spec.headGroupSpec",
                  hash_annotations(spec, nullptr)};
   ASSIGN_OR_RETURN(Json pod, build_pod(spec, spec.head, std::move(parts), options));
-  return Object(std::move(pod));
+  Result<Json> mutated = rules::mutate_pod(std::move(pod), options.mutation);
+  if (!mutated) return mutated.error().within(fmt::format("RayCluster {}: head group", spec.key.to_string()));
+  return Object(*std::move(mutated));
 }
 
 Result<WorkerPodBuilder> WorkerPodBuilder::create(const RayClusterSpec& spec, const WorkerGroup& group,

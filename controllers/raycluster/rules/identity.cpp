@@ -47,14 +47,16 @@ Result<std::optional<tpu::SliceIdentity>> identify_pod(const Json& pod) {
   const std::string cluster = string_at(pod, {"metadata", "labels", kRayCluster});
   const std::string group = string_at(pod, {"metadata", "labels", kRayGroup});
   if (group.empty()) return tpu::MaybeIdentity();
-  ASSIGN_OR_RETURN(const std::optional<int> replica, tpu::index_label(pod, kRayReplicaIndex));
+  const bool is_head = string_at(pod, {"metadata", "labels", kRayNodeType}) == "head";
+  ASSIGN_OR_RETURN(std::optional<int> replica, tpu::index_label(pod, kRayReplicaIndex));
+  if (!replica && is_head) replica = 0;
   if (!replica) return tpu::MaybeIdentity();
 
   RETURN_IF_ERROR(tpu::check_label_part(kRayCluster, cluster));
   RETURN_IF_ERROR(tpu::check_label_part(kRayGroup, group));
   tpu::SliceIdentity identity;
   identity.env.megascale_port = kMegascalePort;
-  identity.sets_hostname = true;
+  identity.sets_hostname = !is_head;
   identity.containers = std::move(containers);
   ASSIGN_OR_RETURN(const std::optional<tpu::SliceShape> shape, tpu::selected_shape(pod));
   if (!shape) {
@@ -63,6 +65,8 @@ Result<std::optional<tpu::SliceIdentity>> identify_pod(const Json& pod) {
     return is_unknown ? tpu::MaybeIdentity() : Result<tpu::MaybeIdentity>(missing_shape(pod));
   }
   ASSIGN_OR_RETURN(identity.hosts, tpu::set_shape(identity, *shape));
+  // The head is one pod. check_head_slice() refuses other topologies.
+  if (is_head && identity.hosts > 1) return tpu::MaybeIdentity();
   ASSIGN_OR_RETURN(identity.host_index, ray_host_index(pod, identity));
   const std::string uid = tpu::controller_uid(pod);
   identity.owner = uid.empty() ? fmt::format("{}/{}", string_at(pod, {"metadata", "namespace"}), cluster) : uid;

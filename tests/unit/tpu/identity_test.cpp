@@ -50,6 +50,25 @@ TEST(RayIdentity, IsAbsentForPodsWithoutChipsOrIndexes) {
   EXPECT_FALSE(identity_of_pod(Json())->has_value());
 }
 
+TEST(RayIdentity, OfAHeadIsThatOfASingleHost) {
+  const auto head = [](const RayPod& shape) {
+    Json pod = shape.json();
+    Json& labels = pod["metadata"]["labels"];
+    labels["ray.io/node-type"] = "head";
+    labels["ray.io/group"] = "headgroup";
+    for (const char* index : {"ray.io/worker-group-replica-index", "ray.io/replica-host-index"}) labels.erase(index);
+    return identity_of_pod(pod);
+  };
+  const auto single = head({.topology = "2x4", .chips = {8}});
+  ASSERT_TRUE(single.ok() && single->has_value());
+  EXPECT_EQ((*single)->hosts, 1);
+  EXPECT_EQ((*single)->slice_name, "headgroup-0");
+  EXPECT_FALSE((*single)->sets_hostname);
+  const auto of_several = head({.topology = "4x4", .chips = {4}});
+  ASSERT_TRUE(of_several.ok()) << of_several.error().message();
+  EXPECT_FALSE(of_several->has_value());
+}
+
 TEST(RayIdentity, NeedsNoHostIndexInASingleHostSlice) {
   Json pod = RayPod{.topology = "2x4", .chips = {8}}.json();
   pod["metadata"]["labels"].erase("ray.io/replica-host-index");

@@ -15,9 +15,9 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
 
-Json head_of(const Json& json) {
+Json head_of(const Json& json, const Options& options = {}) {
   const Object cluster(json);
-  const Result<Object> pod = build_head_pod(RayClusterSpec::read(cluster), {});
+  const Result<Object> pod = build_head_pod(RayClusterSpec::read(cluster), options);
   EXPECT_TRUE(pod.ok()) << pod.error().message();
   return pod->json();
 }
@@ -62,6 +62,18 @@ TEST(HeadPod, CarriesTheLabelsAndTheOwnerOfItsCluster) {
   EXPECT_EQ(owner["controller"], true);
   EXPECT_EQ(owner["uid"], tutorial_cluster()["metadata"]["uid"]);
   EXPECT_EQ(pod["metadata"]["annotations"]["gke-gcsfuse/volumes"], "true");
+}
+
+TEST(HeadPod, WithTpusIsASliceOfASingleHost) {
+  Json cluster = tutorial_cluster();
+  Json& head = cluster["spec"]["headGroupSpec"]["template"]["spec"];
+  head["nodeSelector"] = {{"cloud.google.com/gke-tpu-accelerator", "tpu-v6e-slice"},
+                          {"cloud.google.com/gke-tpu-topology", "2x4"}};
+  head["containers"][0]["resources"]["limits"]["google.com/tpu"] = "8";
+  const Json pod = head_of(cluster, {.mutation = {.kinds = own_kinds()}});
+  EXPECT_EQ(env(pod["spec"]["containers"][0], "TPU_WORKER_ID"), "0");
+  EXPECT_EQ(pod["metadata"]["annotations"]["tpuslice.dev/slice-hosts"], "1");
+  EXPECT_FALSE(pod["spec"].contains("hostname"));
 }
 
 TEST(HeadPod, HasItsEnvironmentInOrder) {
