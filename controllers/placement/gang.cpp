@@ -1,6 +1,7 @@
 #include "controllers/placement/gang.h"
 
 #include <algorithm>
+#include <string_view>
 #include <tuple>
 
 #include "tpu/labels.h"
@@ -22,6 +23,24 @@ bool has_chosen_nodes(const Gang& gang) {
 auto rank(const Gang& gang) {
   return std::tuple(-std::int64_t{gang.priority()}, !has_chosen_nodes(gang), gang.queued_since(),
                     gang.slices.front()->key);
+}
+
+/// Gangs by namespace, gang and, for a slice without gang, its name.
+using GangsByName = std::map<std::tuple<std::string, std::string, std::string>, Gang>;
+
+/// Adds the placed slices to their gangs.
+void add_running(const RunningSlices& placed, GangsByName& gangs) {
+  std::map<std::pair<std::string_view, std::string_view>, Gang*> named;
+  for (auto& [name, gang] : gangs) {
+    if (const auto& [space, gang_name, slice] = name; !gang_name.empty())
+      named.emplace(std::pair(space, gang_name), &gang);
+  }
+  if (named.empty()) return;
+  for (const auto& [key, slice] : placed) {
+    if (slice->gang.empty()) continue;
+    const auto gang = named.find({key.namespace_name, slice->gang});
+    if (gang != named.end()) gang->second->running.push_back(slice);
+  }
 }
 
 }  // namespace
@@ -72,16 +91,12 @@ std::optional<Timestamp> ends_by(const Slice& slice, Timestamp start) {
 }
 
 std::vector<Gang> gangs_in_order(const std::vector<const Slice*>& ready, const RunningSlices& placed) {
-  std::map<std::tuple<std::string, std::string, std::string>, Gang> by_name;
+  GangsByName by_name;
   for (const Slice* slice : ready) {
     const std::string own_name = slice->gang.empty() ? slice->key.name : std::string();
     by_name[{slice->key.namespace_name, slice->gang, own_name}].slices.push_back(slice);
   }
-  for (const auto& [key, slice] : placed) {
-    if (slice->gang.empty()) continue;
-    const auto gang = by_name.find({key.namespace_name, slice->gang, std::string()});
-    if (gang != by_name.end()) gang->second.running.push_back(slice);
-  }
+  add_running(placed, by_name);
   std::vector<std::pair<decltype(rank(std::declval<Gang>())), Gang>> ranked;
   for (auto& [name, gang] : by_name) {
     auto position = rank(gang);
