@@ -127,8 +127,7 @@ class PlanBuilder {
     const std::string need = fmt::format("{} {}", domain_noun(preemptor.topology_key), preemption.domain);
     const std::string why =
         preemption.is_exchange
-            ? fmt::format("only a part of its gang {} runs, and an older gang that runs in part needs {}", victim.gang,
-                          need)
+            ? fmt::format("some slices of its gang wait, and an older gang of which some wait, too, needs {}", need)
             : fmt::format("a slice of priority {} needs {}", preemptor.priority(), need);
     const bool is_pod = victim.size == 0;
     const std::string what = fmt::format("{} of priority {} is preempted: {}",

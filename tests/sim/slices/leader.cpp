@@ -189,7 +189,7 @@ void Leader::plan_next(World& world) {
 /// It deletes a pod of a gang that gives its domains to an older one, which is no part of the preemption budget.
 static bool is_exchange(const plan::Action& action) {
   return action.events != nullptr &&
-         action.events->on_success.front().message.find(" of its gang ") != std::string::npos;
+         action.events->on_success.front().message.find(" of its gang wait") != std::string::npos;
 }
 
 bool Leader::act(World& world) {

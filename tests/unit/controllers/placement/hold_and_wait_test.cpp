@@ -48,8 +48,8 @@ TEST_F(TwoGangs, TheYoungerGivesItsDomainsToTheOlder) {
   const plan::Plan plan = plan_at(1h + 15min, slices);
   EXPECT_THAT(deleted_by(plan), ElementsAre("delete Pod young-1-0", "delete Pod young-1-1"));
   EXPECT_EQ(reports_of(plan).at(0)->on_success.at(0).message,
-            "Slice young-1 of priority 0 is preempted: only a part of its gang young runs, and an older gang that runs "
-            "in part needs node pool pool-b");
+            "Slice young-1 of priority 0 is preempted: some slices of its gang wait, and an older gang of which some "
+            "wait, too, needs node pool pool-b");
   EXPECT_THAT(writes_of(plan, "patch ConfigMap"), IsEmpty()) << "no part of the preemption budget";
   EXPECT_THAT(deleted_by(plan_at(1h + 15min, slices, {.hold_timeout = 0s})), IsEmpty());
 }
