@@ -30,15 +30,15 @@ using GangsByName = std::map<std::tuple<std::string, std::string, std::string>, 
 
 /// Adds the placed slices to their gangs.
 void add_running(const RunningSlices& placed, GangsByName& gangs) {
-  std::map<std::pair<std::string_view, std::string_view>, Gang*> named;
+  using Name = std::pair<std::string_view, std::string_view>;  // Views of the keys of `gangs`.
+  std::map<Name, Gang*> named;
   for (auto& [name, gang] : gangs) {
-    if (const auto& [space, gang_name, slice] = name; !gang_name.empty())
-      named.emplace(std::pair(space, gang_name), &gang);
+    if (!std::get<1>(name).empty()) named.emplace(Name(std::get<0>(name), std::get<1>(name)), &gang);
   }
   if (named.empty()) return;
   for (const auto& [key, slice] : placed) {
     if (slice->gang.empty()) continue;
-    const auto gang = named.find({key.namespace_name, slice->gang});
+    const auto gang = named.find(Name(key.namespace_name, slice->gang));
     if (gang != named.end()) gang->second->running.push_back(slice);
   }
 }
