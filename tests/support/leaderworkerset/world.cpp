@@ -71,7 +71,7 @@ bool World::terminates(const ResourceType& type) const { return type == kPods ||
 void World::applied(const Action& action, const Json& before) {
   if (action.kind != plan::ActionKind::kPatch || action.type == kLeaderWorkerSets) return;
   Json& live = objects(action.type).at(action.key.name);
-  if (live["spec"] == before["spec"]) return;
+  if (live.value("spec", Json()) == before.value("spec", Json())) return;
   live["metadata"]["generation"] = int_at(live, {"metadata", "generation"}) + 1;
   if (action.type != kStatefulSets || action.key.name != name()) return;
   const bool template_changed = live["spec"]["template"] != before["spec"]["template"];
