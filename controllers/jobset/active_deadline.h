@@ -1,5 +1,5 @@
-// spec.activeDeadlineSeconds: how long a JobSet may be active. The time counts from status.startTime, which is set again
-// when the JobSet is resumed and when all of its Jobs restart, and not while it is suspended.
+// spec.activeDeadlineSeconds: how long a JobSet may be active. The time counts from status.startTime, which is set
+// again when the JobSet is resumed and when all of its Jobs restart, and not while it is suspended.
 #pragma once
 
 #include <optional>

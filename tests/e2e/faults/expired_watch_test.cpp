@@ -57,8 +57,8 @@ TEST_F(ExpiredWatch, IsRelistedWithoutMissingChanges) {
 
   EXPECT_TRUE(eventually([&] { return failing.rebuilt(before); })) << failing.digest();
   EXPECT_TRUE(eventually([&] { return created.ready(); })) << created.digest();
-  // Services may have been listed before RayClusters, and created again. The garbage collector, which does not run here,
-  // deletes those of a RayCluster that is gone.
+  // Services may have been listed before RayClusters, and created again. The garbage collector, which does not run
+  // here, deletes those of a RayCluster that is gone.
   ASSERT_TRUE(deleted.remove_children().ok());
   EXPECT_TRUE(deleted.is_deleted()) << deleted.digest();
   const auto now = op.metrics();

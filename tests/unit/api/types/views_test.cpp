@@ -188,10 +188,9 @@ TEST(PodView, KeepsTheTemplatesOfTheClaimsOfAnUnboundPod) {
                            node + "}}")
         ->scheduling->resource_claims;
   };
-  EXPECT_EQ(
-      templates(""),
-      "spec.resourceClaims[0].resourceClaimTemplateName tpu, spec.resourceClaims[1].resourceClaimName mine, "
-      "spec.resourceClaims[2].resourceClaimTemplateName net");
+  EXPECT_EQ(templates(""),
+            "spec.resourceClaims[0].resourceClaimTemplateName tpu, spec.resourceClaims[1].resourceClaimName mine, "
+            "spec.resourceClaims[2].resourceClaimTemplateName net");
   EXPECT_EQ(templates(R"(, "nodeName": "n")"), "");
 }
 

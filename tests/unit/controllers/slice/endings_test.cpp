@@ -78,8 +78,7 @@ TEST(PlacedSlice, SendsAnEventWhenItWaitsForSomethingElse) {
   const plan::Plan plan = planned(slice, 1min);
   ASSERT_EQ(plan.events.size(), 1U);
   EXPECT_EQ(plan.events[0].reason, "SliceWaiting");
-  EXPECT_EQ(plan.events[0].message,
-            "Slice train waits: pod train-1 has no node in pool-a yet: Insufficient cpu");
+  EXPECT_EQ(plan.events[0].message, "Slice train waits: pod train-1 has no node in pool-a yet: Insufficient cpu");
   const auto known = [](PodView& pod) { pod.annotations[std::string(tpu::kWaitingReason)] = "NotScheduled"; };
   EXPECT_TRUE(planned(SliceBuilder(slice).host(1, known), 1min).events.empty());
 }
