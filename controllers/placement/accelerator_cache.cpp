@@ -130,7 +130,7 @@ void AcceleratorCache::set_slice(const ObjectKey& key, const std::vector<PodPtr>
     cached.state = {};
   }
   cached.has_gate = std::ranges::any_of(live, [](const PodPtr& pod) { return is_gated(*pod); });
-  if (!cached.has_gate) {
+  if (!cached.has_gate || cached.state.phase == SlicePhase::kPlaced) {
     for (const PodPtr& pod : live) {
       if (cached.waits_started) break;
       cached.waits_started = plan::parse_waiting_code(pod->annotation(tpu::kWaitingReason));

@@ -349,19 +349,24 @@ TEST_F(SliceReconciling, TearsDownTheSlicesOfManyLostNodesOneAfterAnother) {
 }
 
 TEST_F(SliceReconciling, CountsSlicesThatWaitAfterTheyWerePlaced) {
-  const auto waits = [](PodView& pod) { pod.annotations[std::string(tpu::kWaitingReason)] = "NotScheduled"; };
-  show(a_pool("pool-a").nodes());
-  show(a_slice("train").runs_in("pool-a").unscheduled(1).host(1, waits).pods());
-  const auto not_scheduled = [&] {
+  const auto waits = [](std::string reason) {
+    return [reason = std::move(reason)](PodView& pod) { pod.annotations[std::string(tpu::kWaitingReason)] = reason; };
+  };
+  const auto waiting = [&](std::string_view wanted) {
     for (const plan::Measurement& each : place().measurements) {
       const auto reason = each.labels.find("reason");
-      if (reason != each.labels.end() && reason->second == "NotScheduled") return each.value;
+      if (reason != each.labels.end() && reason->second == wanted) return each.value;
     }
     return -1.0;
   };
-  EXPECT_EQ(not_scheduled(), 1);
+  show(a_pool("pool-a").nodes());
+  show(a_slice("train").runs_in("pool-a").unscheduled(1).host(1, waits("NotScheduled")).pods());
+  EXPECT_EQ(waiting("NotScheduled"), 1);
+  show(a_slice("train").runs_in("pool-a").gated(1).host(1, waits("UpdateRefused")).pods());
+  EXPECT_EQ(waiting("NotScheduled"), 0);
+  EXPECT_EQ(waiting("UpdateRefused"), 1) << "a pod is still gated";
   show(a_slice("train").runs_in("pool-a").pods());
-  EXPECT_EQ(not_scheduled(), 0);
+  EXPECT_EQ(waiting("UpdateRefused"), 0);
 }
 
 TEST_F(SliceReconciling, DoesNotTearDownASliceWhoseWorkloadEnds) {
