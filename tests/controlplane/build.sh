@@ -4,6 +4,7 @@
 #   build.sh [PROGRAM...]        builds these commands of Kubernetes instead
 #
 #   TPUSLICE_CONTROLPLANE_CACHE  the cache; default: $XDG_CACHE_HOME/tpu-slice-operator or ~/.cache/tpu-slice-operator
+#   TPUSLICE_KUBERNETES          another version of Kubernetes, see versions.sh
 #   KUBEBUILDER_ASSETS           a directory with programs to use instead of building them
 #
 # assets.sh prints their paths. Programs of other versions stay in the cache, since another checkout may use them.
@@ -45,7 +46,7 @@ for module in k8s.io/component-base/version k8s.io/client-go/pkg/version; do
   stamp+=" -X $module.gitTreeState=clean"
 done
 
-cd "$here"
+cd "$modules"
 export CGO_ENABLED=0 GOWORK=off
 started=$SECONDS
 echo "control plane: Kubernetes $kubernetes, etcd $etcd, kwok $kwok into $built"

@@ -15,6 +15,6 @@ packages=(
 runc=github.com/opencontainers/runc
 kubernetes_programs=(kubelet kube-proxy)
 debian_packages=(iproute2 nftables libseccomp-dev pkg-config busybox)
-built=$cache/programs-$(source_hash "$here"/{,../controlplane/}go.{mod,sum} "$here"/{coredns,device_plugin}/*.go)-$(uname -m)
+built=$cache/programs-$(source_hash "$here"/go.{mod,sum} "$here/../controlplane${TPUSLICE_KUBERNETES:+/kubernetes-$TPUSLICE_KUBERNETES}"/go.{mod,sum} "$here"/{coredns,device_plugin}/*.go)-$(uname -m)
 # The store of images, a root directory of containerd; images/build.sh adds to it.
 images=$cache/images-$(source_hash "$here"/images/*)-$(uname -m)

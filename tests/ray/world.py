@@ -62,7 +62,8 @@ class World:
         self.processes = []
         self.runner = None
 
-    def start(self):
+    def start(self, *manifests):
+        """`manifests` are applied before the operator starts."""
         pods.create_bridge()
         self.kubeconfig = os.path.join(self.workdir, "kubeconfig")
         self._spawn("controlplane", CONTROLPLANE, "--kubeconfig-out", self.kubeconfig)
@@ -70,7 +71,8 @@ class World:
         config = json.loads(self.kubectl("config", "view", "--raw", "-o", "json"))
         host, port = config["clusters"][0]["cluster"]["server"].removeprefix("https://").split(":")
         forward((pods.GATEWAY, 443), (host, int(port)))
-        self.kubectl("apply", "-f", f"{ROOT}/deploy/crds", "-f", f"{ROOT}/deploy/operator/namespace.yaml", "-f", f"{ROOT}/deploy/rbac")
+        manifests = [f"{ROOT}/deploy/crds", f"{ROOT}/deploy/operator/namespace.yaml", f"{ROOT}/deploy/rbac", *manifests]
+        self.kubectl("apply", "--server-side", *[f"--filename={each}" for each in manifests])
         token = self.kubectl("create", "token", "tpu-slice-operator", "-n", "tpu-slice-system").strip()
         operator_config = self.config_with(config, token)
         self._spawn("operator", OPERATOR, "--kubeconfig", operator_config, "--device-env", "--webhook-bind-address=0",
@@ -100,6 +102,12 @@ class World:
 
     def get(self, *arguments):
         return json.loads(self.kubectl("get", *arguments, "-o", "json"))
+
+    def api(self):
+        """The URL of `kubectl proxy`, which it starts: requests of clients that ask more often than a program can be started."""
+        self._spawn("proxy", "kubectl", "--kubeconfig", self.kubeconfig, "proxy", "--port=8001")
+        self.wait_for("kubectl proxy", lambda: "Starting to serve" in self.log_of("proxy"))
+        return "http://127.0.0.1:8001"
 
     def hosts_of(self, running):
         """What cluster DNS would answer for the services of the cluster."""
