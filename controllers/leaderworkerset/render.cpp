@@ -141,6 +141,9 @@ class Renderer {
   [[nodiscard]] std::vector<EventIntent> rollout_events() const {
     std::vector<EventIntent> out;
     if (decisions_.rollout_waits) return out;
+    if (!decisions_.restored_template.empty()) {
+      out.push_back(leader_template_restored(state_.spec, decisions_.restored_template, revision_reference()));
+    }
     const StatefulSetView& live = *state_.leader_set;
     const RolloutStep& step = decisions_.step;
     const std::int64_t updated = std::min(live.partition(), live.replicas());

@@ -118,6 +118,8 @@ void LeaderWorkerSetGenerator::inject_child_fault(World& world) {
     }
   } else if (kind < 85) {
     repeat_revision(world);
+  } else if (kind < 92 && set != nullptr && string_at(*set, {"metadata", "name"}) == world.name()) {
+    (*set)["spec"]["template"]["spec"]["containers"][0]["image"] = "foreign";
   } else if (const auto leaders = world.stateful_sets().find(world.name()); leaders != world.stateful_sets().end()) {
     leaders->second["metadata"]["annotations"][std::string(kRestarts)] = chance(50) ? "not JSON" : "{\"0\":{}}";
   }

@@ -40,6 +40,8 @@ inline constexpr std::string_view kReplicas = "leaderworkerset.sigs.k8s.io/repli
 
 /// Annotation of a leader set: restart records by group, as JSON (groups/restarts.h).
 inline constexpr std::string_view kRestarts = "tpuslice.dev/group-restarts";
+/// Annotation of a leader set: hash of the pod template that it has had as it was written (sets/leader_template.h).
+inline constexpr std::string_view kLeaderTemplate = "tpuslice.dev/leader-template";
 /// Annotation of a LeaderWorkerSet: maximum number of restarts of a group in a row.
 inline constexpr std::string_view kMaxRestarts = "tpuslice.dev/max-group-restarts";
 /// Annotation of a worker set: members_hash() of its group when it became complete.
