@@ -93,7 +93,7 @@ ProgressCondition set_progress(const Counts& counts, int replicas, ProgressCondi
 
 /// Progress of the pods of groups below spec.replicas.
 plan::PodProgress pod_progress(const StatusInput& input) {
-  plan::PodProgress out{.all_created = true, .all_started = true};
+  plan::PodProgress out{.all_created = true, .refused = input.refused, .all_started = true};
   int complete = 0;
   for (const Group& group : input.groups) {
     if (group.index >= input.spec.replicas || !group.complete()) continue;

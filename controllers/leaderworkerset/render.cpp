@@ -11,6 +11,7 @@
 
 #include "controllers/leaderworkerset/adoption.h"
 #include "controllers/leaderworkerset/events.h"
+#include "controllers/leaderworkerset/groups/lacking_pods.h"
 #include "controllers/leaderworkerset/leaderworkerset_status.h"
 #include "controllers/leaderworkerset/rollout/problems.h"
 #include "controllers/leaderworkerset/rules/leaderworkerset_labels.h"
@@ -84,10 +85,11 @@ class Renderer {
     if (Problem failure = last_failure(state_.seen)) problems_.push_back(std::move(failure));
     if (decisions_.requeue_after) changes_.requeue_within(*decisions_.requeue_after);
     const Json before = plan::status_of(state_.seen.set);
+    const std::string refused = refused_pods(before);
     Json status =
         next_status(before,
                     {state_.spec, state_.groups, state_.history.claims_changed ? std::string() : state_.history.desired,
-                     has_leader_set() ? state_.leader_set->replicas_created : 0, problems_, state_.seen.now},
+                     has_leader_set() ? state_.leader_set->replicas_created : 0, problems_, refused, state_.seen.now},
                     changes_);
     Plan plan = to_plan(std::move(changes_), before, std::move(status));
     plan::mark_counts(plan, before, {"replicas", "readyReplicas", "updatedReplicas"});
@@ -105,6 +107,15 @@ class Renderer {
             revision->object,
             revision->uid,
             {}};
+  }
+
+  std::string refused_pods(const Json& before) {
+    const std::optional<plan::LackingPods> set = lacking_pods(state_);
+    if (!set) return {};
+    std::string refused = plan::explain_lacking_pods(*set, array_at(before, {"conditions"}), state_.seen.answers,
+                                                     state_.seen.now, changes_);
+    if (!refused.empty()) problems_.push_back({std::string(plan::kPodsRefused), refused});
+    return refused;
   }
 
   void create_revision() {

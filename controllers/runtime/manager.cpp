@@ -137,7 +137,9 @@ void Manager::defer_to(UpstreamController upstream) {
 }
 
 WorkloadClient& Manager::workload_client(SendToWorkload send) {
-  if (workload_client_ == nullptr) {
+  if (workload_client_ != nullptr) {
+    workload_client_->send_with(std::move(send));
+  } else {
     WorkloadClientOptions options;
     options.may_send = [this](const std::string& controller) { return leading() && upstream_.may_run(controller); };
     workload_client_ =

@@ -109,9 +109,10 @@ class Manager {
   void defer_to(UpstreamController upstream);
   [[nodiscard]] UpstreamControllers& upstream() { return upstream_; }
 
-  /// The client for servers in the pods of workloads, which all controllers share; `send` is that of the first call.
-  /// Requests that may change something are sent by the leader only, and not for controllers that do not run.
-  WorkloadClient& workload_client(SendToWorkload send);
+  /// The client for servers in the pods of workloads, and for events, which all controllers share. `send` is that of
+  /// the first call that has one. Requests that may change something are sent by the leader only, and not for
+  /// controllers that do not run.
+  WorkloadClient& workload_client(SendToWorkload send = {});
 
   /// Does all due work of elector, watches, controllers and events, for a bounded number of rounds. Returns when the
   /// next work is due by the clock; a watch event may come sooner.
