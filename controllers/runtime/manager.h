@@ -98,6 +98,8 @@ class Manager {
   /// remaining pods with `label`: no pod is watched twice if the controllers that ask for their pods by another label
   /// are added before. The stores may also hold pods without `label`.
   PodStores pods_with(std::string_view label);
+  /// All stores of pods that earlier calls made.
+  [[nodiscard]] PodStores pod_stores() const;
   /// Views keep annotations, and those of pods and Jobs also labels, whose keys begin with one of `prefixes`; those of
   /// several calls are combined.
   void keep_annotations(std::initializer_list<std::string_view> prefixes);
