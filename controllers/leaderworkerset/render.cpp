@@ -89,7 +89,8 @@ class Renderer {
     Json status =
         next_status(before,
                     {state_.spec, state_.groups, state_.history.claims_changed ? std::string() : state_.history.desired,
-                     has_leader_set() ? state_.leader_set->replicas_created : 0, problems_, refused, state_.seen.now},
+                     has_leader_set() ? state_.leader_set->replicas_created : 0, problems_, failed_groups_, refused,
+                     state_.seen.now},
                     changes_);
     Plan plan = to_plan(std::move(changes_), before, std::move(status));
     plan::mark_counts(plan, before, {"replicas", "readyReplicas", "updatedReplicas"});
@@ -224,11 +225,13 @@ class Renderer {
   }
 
   void report_exhausted(const ExhaustedGroup& exhausted) {
+    failed_groups_.push_back(exhausted.group->index);
     problems_.push_back(
         {"RestartsExhausted",
-         fmt::format("group {} is not restarted again after {} restarts ({}): {}; delete pod {} to restart it",
-                     exhausted.group->index, exhausted.restarts, kMaxRestarts, exhausted.cause,
-                     exhausted.group->leader->key.name)});
+         fmt::format("group {} is not restarted again after {} restarts: {}; to restart it, delete pod {}, or annotate "
+                     "it with {}=true",
+                     exhausted.group->index, exhausted.restarts, exhausted.cause, exhausted.group->leader->key.name,
+                     kRecover)});
   }
 
   void write_children(const GroupChildren& children) {
@@ -342,6 +345,7 @@ class Renderer {
   const LeaderWorkerSetState& state_;
   const Decisions& decisions_;
   std::vector<Problem> problems_;
+  std::vector<int> failed_groups_;
   plan::Changes changes_;
   /// The set, for bodies that are built when they are sent; null until used.
   std::shared_ptr<const Typed<LeaderWorkerSetSpec>> shared_set_;
