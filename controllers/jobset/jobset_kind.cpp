@@ -31,12 +31,13 @@ runtime::Controller& add_jobset(runtime::Manager& manager, Options options,
   auto& claims = manager.store<ObjectView>(kVolumeClaims, children);
   auto& pods = manager.store<PodView>(
       kPods, {.namespace_name = namespace_name, .label_selector = fmt::format("{},{}", kChildSelector, tpu::kSlice)});
+  runtime::WorkloadClient& events = manager.workload_client();
   controller_options.queue.pace = kPace;
   runtime::Controller& controller =
       manager.add(std::make_unique<JobSetReconciler>(
                       JobSetReconciler::Stores{jobsets, jobs.add_index(runtime::owner_uid<JobView>), services, claims,
                                                pods.add_index(jobset_name_of_waiting_pod),
-                                               pods.add_index(jobset_name_of_pod_with_teardown_grace)},
+                                               pods.add_index(jobset_name_of_pod_with_teardown_grace), events},
                       std::move(options)),
                   std::move(controller_options));
   controller.watches(jobsets);
@@ -45,6 +46,7 @@ runtime::Controller& add_jobset(runtime::Manager& manager, Options options,
       services, [](const ServiceView& service) { return plan::workloads_of(service, kJobSets.kind, kJobSetName); });
   controller.watches(claims);
   controller.watches<PodView>(pods, jobset_of_waiting_pod);
+  controller.sends_requests(events);
   return controller;
 }
 

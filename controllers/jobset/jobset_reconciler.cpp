@@ -39,7 +39,8 @@ Result<plan::Plan> JobSetReconciler::plan(const plan::ReconcileInput& input) con
                       .waiting = stores_.waiting_pods.lookup(input.key.to_string()),
                       .now = input.now,
                       .last_failure = input.last_failure,
-                      .pods_with_teardown_grace = stores_.pods_with_teardown_grace.lookup(input.key.to_string())};
+                      .pods_with_teardown_grace = stores_.pods_with_teardown_grace.lookup(input.key.to_string()),
+                      .answers = stores_.events.answers({name(), input.key})};
   const JobSetSpec& spec = seen.jobset.spec();
   seen.service = stores_.services.get({input.key.namespace_name, spec.subdomain});
   for (const VolumeClaim& claim : spec.claims) {

@@ -8,6 +8,7 @@
 #include "controllers/jobset/rules/jobset_labels.h"
 #include "controllers/plan/reconciler.h"
 #include "controllers/runtime/watch/store.h"
+#include "controllers/runtime/workload_client.h"
 
 namespace tpuslice::jobset {
 
@@ -29,6 +30,7 @@ class JobSetReconciler final : public plan::Reconciler {
     const runtime::ObjectStore& claims;
     runtime::Index<PodView> waiting_pods;              ///< By jobset_name_of_waiting_pod().
     runtime::Index<PodView> pods_with_teardown_grace;  ///< By jobset_name_of_pod_with_teardown_grace().
+    const runtime::WorkloadClient& events;             ///< For events about Jobs.
   };
 
   explicit JobSetReconciler(Stores stores, Options options = {});

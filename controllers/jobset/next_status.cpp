@@ -10,6 +10,7 @@
 #include "controllers/jobset/cleanup.h"
 #include "controllers/jobset/rules/jobset_labels.h"
 #include "controllers/plan/conditions.h"
+#include "controllers/plan/refused_pods.h"
 #include "controllers/plan/waiting_conditions.h"
 
 namespace tpuslice::jobset {
@@ -225,6 +226,24 @@ void set_own_conditions(const JobSetState& state, const Decisions& decisions, Js
   }
 }
 
+/// Why the API server refuses the pods of the first Job that lacks some; empty if that is not known.
+std::string refused_pods(const JobSetState& state, plan::Changes& changes) {
+  const JobView* lacking = nullptr;
+  for (const JobPtr& job : state.children.active) {
+    if (has_all_pods(*job) || job->suspended || job->deletion || is_finishing(*job)) continue;
+    if (lacking == nullptr || job->key.name < lacking->key.name) lacking = job.get();
+  }
+  if (lacking == nullptr) return {};
+  const Json& before = state.status.conditions;
+  std::string refused = plan::explain_lacking_pods({kJobs.kind, lacking->key.name, lacking->uid}, before,
+                                                   state.seen.answers, state.seen.now, changes);
+  const Json* const placed = find_condition(before, plan::kSlicesPlaced);
+  if (!refused.empty() && string_at(*placed, {"reason"}) != plan::kPodsRefused) {
+    changes.event(EventType::kWarning, plan::kPodsRefused, refused);
+  }
+  return refused;
+}
+
 /// The progress from the Job controller's pod counts.
 plan::PodProgress pod_progress(const JobSetState& state, const Decisions& decisions) {
   using Phase = plan::PodProgress::Phase;
@@ -248,8 +267,10 @@ JobSetStatus next_status(const JobSetState& state, const Decisions& decisions, p
   }
   set_upstream_conditions(state, decisions, status, changes);
   set_own_conditions(state, decisions, status.conditions, changes);
-  plan::update_waiting_conditions(state.seen.waiting, pod_progress(state, decisions), state.spec.generation,
-                                  state.seen.now, status.conditions);
+  plan::PodProgress progress = pod_progress(state, decisions);
+  if (progress.phase == plan::PodProgress::Phase::kActive) progress.refused = refused_pods(state, changes);
+  plan::update_waiting_conditions(state.seen.waiting, progress, state.spec.generation, state.seen.now,
+                                  status.conditions);
   plan::set_observed_generation(status.conditions, state.spec.generation);
   return status;
 }

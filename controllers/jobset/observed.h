@@ -25,6 +25,7 @@ struct JobSetObserved {
   Timestamp now;
   std::optional<plan::Failure> last_failure;
   std::vector<PodPtr> pods_with_teardown_grace;  ///< Pods with a tpu::teardown_grace().
+  plan::WorkloadAnswers answers;                 ///< About a Job that lacks pods.
 };
 
 }  // namespace tpuslice::jobset

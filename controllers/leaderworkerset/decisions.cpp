@@ -9,6 +9,7 @@
 #include "controllers/leaderworkerset/rules/leaderworkerset_labels.h"
 #include "controllers/leaderworkerset/sets/drift.h"
 #include "controllers/leaderworkerset/sets/leader_set.h"
+#include "controllers/leaderworkerset/sets/leader_template.h"
 #include "controllers/leaderworkerset/sets/services.h"
 #include "controllers/plan/service.h"
 
@@ -55,14 +56,30 @@ ChildDecision decide_shared_service(const LeaderWorkerSetState& state) {
   return plan::decide_headless_service(build_shared_service(state.spec), state.find_service(state.spec.key.name));
 }
 
-ChildDecision decide_leader_set(const LeaderWorkerSetState& state, const RolloutStep& next,
-                                const std::string& restart_records) {
-  if (state.leader_set == nullptr) return {ChildDecision::Kind::kCreate};
-  Json desired = build_leader_set(state.spec, {state.history.desired, next.replicas, next.partition});
+/// Sets kLeaderTemplate of `live` by the patch; removes it if `recorded` is empty.
+void record_template(const std::string& recorded, const StatefulSetView& live, Json& patch) {
+  const std::string name(kLeaderTemplate);
+  if (live.annotation(kLeaderTemplate) == recorded) return;
+  patch["metadata"]["annotations"][name] = recorded.empty() ? Json() : Json(recorded);
+}
+
+/// Sets leader_set and restored_template.
+void decide_leader_set(const LeaderWorkerSetState& state, const std::string& restart_records, Decisions& out) {
+  if (state.leader_set == nullptr) {
+    out.leader_set = {ChildDecision::Kind::kCreate};
+    return;
+  }
+  const StatefulSetView& live = *state.leader_set;
+  const bool outdated = state.history.leader_set_outdated;
+  Json desired = build_leader_set(state.spec, {state.history.desired, out.step.replicas, out.step.partition});
+  desired["metadata"]["annotations"].erase(std::string(kLeaderTemplate));
   if (!restart_records.empty()) desired["metadata"]["annotations"][std::string(kRestarts)] = restart_records;
-  Json patch = restore_set(desired, *state.leader_set,
-                           state.history.leader_set_outdated ? PodTemplate::kReplace : PodTemplate::kIgnore);
-  return patch.is_null() ? ChildDecision{} : ChildDecision{ChildDecision::Kind::kPatch, std::move(patch)};
+  Json patch = restore_set(desired, live, outdated ? PodTemplate::kReplace : PodTemplate::kIgnore);
+  LeaderTemplateDecision pods = outdated ? LeaderTemplateDecision{} : decide_leader_template(desired, live);
+  record_template(pods.recorded, live, patch);
+  if (!pods.patch.is_null()) patch["spec"]["template"] = std::move(pods.patch);
+  out.restored_template = std::move(pods.restored);
+  if (!patch.is_null()) out.leader_set = {ChildDecision::Kind::kPatch, std::move(patch)};
 }
 
 /// The leader set as it is, with other records.
@@ -100,7 +117,7 @@ Decisions decide(const LeaderWorkerSetState& state, const Options& options) {
   }
   out.create_revision = state.history.missing.has_value();
   out.shared_service = decide_shared_service(state);
-  out.leader_set = decide_leader_set(state, out.step, restarts.records);
+  decide_leader_set(state, restarts.records, out);
   out.expired_revisions =
       expired_revisions(state.history, state.groups, state.leader_set, options.revision_history_limit);
   return out;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "controllers/leaderworkerset/groups/group_children.h"
@@ -20,6 +21,8 @@ struct Decisions {
   plan::ChildDecision shared_service;
   /// kCreate, kPatch or kNone. While the rollout waits, the patch has nothing but restart records.
   plan::ChildDecision leader_set;
+  /// LeaderTemplateDecision::restored of that patch.
+  std::string restored_template;
   GroupDeletions deletions;                   ///< Restarts and updates.
   std::vector<ExhaustedGroup> exhausted;      ///< Failed groups that are not restarted.
   std::vector<GroupChildren> group_children;  ///< Children of the other groups.

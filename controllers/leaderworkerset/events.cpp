@@ -67,6 +67,15 @@ EventIntent leader_set_created(const LeaderWorkerSetSpec& spec, const ObjectRefe
   return related_to(revision, {EventType::kNormal, "GroupsProgressing", kCreate, std::move(message)});
 }
 
+EventIntent leader_template_restored(const LeaderWorkerSetSpec& spec, std::string_view members,
+                                     const ObjectReference& revision) {
+  std::string message = fmt::format(
+      "Restored the pod template of leader statefulset {}, of which another client had changed {}: change the "
+      "LeaderWorkerSet instead",
+      spec.key.name, members);
+  return related_to(revision, {EventType::kWarning, "LeaderTemplateRestored", kUpdate, std::move(message)});
+}
+
 EventIntent groups_updating(std::int64_t first, std::int64_t last, const ObjectReference& revision) {
   std::string message = first == last ? fmt::format("Updating replica {}", first)
                                       : fmt::format("Updating replicas {} to {} (inclusive)", first, last);

@@ -27,6 +27,10 @@ enum class RevisionOrigin : std::uint8_t { kNewSet, kUpdatedSet, kDeletedRevisio
 [[nodiscard]] plan::EventIntent leader_set_created(const LeaderWorkerSetSpec& spec,
                                                    const plan::ObjectReference& revision);
 
+/// Ours: the event after the patch that restores the leader set's pod template. `members`: what others had changed.
+[[nodiscard]] plan::EventIntent leader_template_restored(const LeaderWorkerSetSpec& spec, std::string_view members,
+                                                         const plan::ObjectReference& revision);
+
 /// The event after the patch of the leader set that lowers the partition to `first`: groups `first` to `last` are
 /// updated.
 [[nodiscard]] plan::EventIntent groups_updating(std::int64_t first, std::int64_t last,

@@ -31,19 +31,21 @@ runtime::Controller& add_leaderworkerset(runtime::Manager& manager, Options opti
   auto& revisions = manager.store<ObjectView>(kControllerRevisions, children);
   auto& services = manager.store<ServiceView>(kServices, all);
   auto& nodes = manager.store<NodeView>(kNodes);
+  runtime::WorkloadClient& events = manager.workload_client();
   controller_options.queue.pace = kPace;
   runtime::Controller& controller =
       manager.add(std::make_unique<LeaderWorkerSetReconciler>(
                       LeaderWorkerSetReconciler::Stores{
                           sets, stateful_sets, stateful_sets.add_index(set_name<StatefulSetView>),
                           pods.add_index(set_name<PodView>), revisions.add_index(runtime::owner_uid<ObjectView>),
-                          revisions.add_index(set_name<ObjectView>), services, nodes},
+                          revisions.add_index(set_name<ObjectView>), services, nodes, events},
                       options),
                   std::move(controller_options));
   controller.watches(sets);
   controller.watches<StatefulSetView>(stateful_sets, set_of<StatefulSetView>);
   controller.watches<PodView>(pods, set_of<PodView>);
   controller.watches(revisions);
+  controller.sends_requests(events);
   // Group services are owned by pods.
   controller.watches<ServiceView>(services, [](const ServiceView& service) {
     return plan::workloads_of(service, kLeaderWorkerSets.kind, kLwsName);

@@ -19,7 +19,8 @@ Result<plan::Plan> LeaderWorkerSetReconciler::plan(const plan::ReconcileInput& i
                                .pods = stores_.pods_by_set.lookup(key),
                                .revisions = stores_.revisions_by_owner.lookup(set->uid),
                                .now = input.now,
-                               .last_failure = input.last_failure};
+                               .last_failure = input.last_failure,
+                               .answers = stores_.events.answers({name(), input.key})};
   const LeaderWorkerSetSpec& spec = seen.set.spec();
   for (ObjectPtr& revision : stores_.revisions_by_set.lookup(key)) {
     if (is_orphaned_revision(*revision)) seen.revisions.push_back(std::move(revision));

@@ -9,6 +9,7 @@
 #include "controllers/leaderworkerset/rules/spec.h"
 #include "controllers/plan/reconciler.h"
 #include "controllers/runtime/watch/store.h"
+#include "controllers/runtime/workload_client.h"
 
 namespace tpuslice::leaderworkerset {
 
@@ -39,6 +40,7 @@ class LeaderWorkerSetReconciler final : public plan::Reconciler {
     runtime::Index<ObjectView> revisions_by_set;
     const runtime::ServiceStore& services;
     const runtime::NodeStore& nodes;
+    const runtime::WorkloadClient& events;  ///< For events about StatefulSets.
   };
 
   explicit LeaderWorkerSetReconciler(Stores stores, Options options = {}) : stores_(stores), options_(options) {}

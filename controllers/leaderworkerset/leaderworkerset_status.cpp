@@ -93,7 +93,7 @@ ProgressCondition set_progress(const Counts& counts, int replicas, ProgressCondi
 
 /// Progress of the pods of groups below spec.replicas.
 plan::PodProgress pod_progress(const StatusInput& input) {
-  plan::PodProgress out{.all_created = true, .all_started = true};
+  plan::PodProgress out{.all_created = true, .refused = input.refused, .all_started = true};
   int complete = 0;
   for (const Group& group : input.groups) {
     if (group.index >= input.spec.replicas || !group.complete()) continue;
@@ -130,6 +130,22 @@ void set_groups_healthy(Json& conditions, const LeaderWorkerSetSpec& spec, const
   if (changed && problem) changes.event(EventType::kWarning, problem.reason, problem.message);
 }
 
+/// Upstream's condition of KEP-820. The event is that of the problem.
+void set_failed(Json& conditions, const StatusInput& input) {
+  Condition failed{std::string(kFailed), "True", "MaxGroupRestartsExceeded", {}, input.spec.generation};
+  if (input.failed.empty()) {
+    const Json* const before = find_condition(conditions, kFailed);
+    if (before == nullptr) return;
+    failed.status = "False";
+    failed.message = string_at(*before, {"message"});
+  } else {
+    std::vector<std::string> names;
+    for (const int group : input.failed) names.push_back(std::to_string(group));
+    failed.message = fmt::format("Groups that have used up their restarts: {}", plan::join_names(names));
+  }
+  set_condition(conditions, failed, input.now);
+}
+
 Json object_or_empty(const Json& status) { return status.is_object() ? status : Json::object(); }
 
 }  // namespace
@@ -148,6 +164,7 @@ Json next_status(const Json& before, const StatusInput& input, plan::Changes& ch
   if (progress.changed()) {
     changes.events.push_back(condition_changed(current.reason, current.message, counts.ready, input.spec.replicas));
   }
+  set_failed(conditions, input);
   plan::set_accepted(conditions, {}, input.spec.generation, input.now);
   set_groups_healthy(conditions, input.spec, join(input.problems), input.now, changes);
   plan::update_waiting_conditions(pods_of(input.groups), pod_progress(input), input.spec.generation, input.now,

@@ -16,6 +16,8 @@ struct StatusInput {
   std::string revision_key;  ///< Key of the revision of the spec; empty if groups cannot get it.
   int replicas = 0;          ///< status.replicas of the leader set.
   std::vector<Problem> problems;
+  std::vector<int> failed;  ///< Groups that have used up their restarts.
+  std::string refused;      ///< Why the API server refuses pods; empty if none is known to be refused.
   Timestamp now;
 };
 

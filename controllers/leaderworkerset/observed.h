@@ -29,6 +29,7 @@ struct LeaderWorkerSetObserved {
   std::vector<NodePtr> nodes;        ///< Nodes of its leaders, if exclusive placement needs their labels.
   Timestamp now;
   std::optional<plan::Failure> last_failure;
+  plan::WorkloadAnswers answers;  ///< About a StatefulSet that lacks pods.
 };
 
 }  // namespace tpuslice::leaderworkerset

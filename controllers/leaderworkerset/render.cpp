@@ -11,6 +11,7 @@
 
 #include "controllers/leaderworkerset/adoption.h"
 #include "controllers/leaderworkerset/events.h"
+#include "controllers/leaderworkerset/groups/lacking_pods.h"
 #include "controllers/leaderworkerset/leaderworkerset_status.h"
 #include "controllers/leaderworkerset/rollout/problems.h"
 #include "controllers/leaderworkerset/rules/leaderworkerset_labels.h"
@@ -84,10 +85,12 @@ class Renderer {
     if (Problem failure = last_failure(state_.seen)) problems_.push_back(std::move(failure));
     if (decisions_.requeue_after) changes_.requeue_within(*decisions_.requeue_after);
     const Json before = plan::status_of(state_.seen.set);
+    const std::string refused = refused_pods(before);
     Json status =
         next_status(before,
                     {state_.spec, state_.groups, state_.history.claims_changed ? std::string() : state_.history.desired,
-                     has_leader_set() ? state_.leader_set->replicas_created : 0, problems_, state_.seen.now},
+                     has_leader_set() ? state_.leader_set->replicas_created : 0, problems_, failed_groups_, refused,
+                     state_.seen.now},
                     changes_);
     Plan plan = to_plan(std::move(changes_), before, std::move(status));
     plan::mark_counts(plan, before, {"replicas", "readyReplicas", "updatedReplicas"});
@@ -105,6 +108,15 @@ class Renderer {
             revision->object,
             revision->uid,
             {}};
+  }
+
+  std::string refused_pods(const Json& before) {
+    const std::optional<plan::LackingPods> set = lacking_pods(state_);
+    if (!set) return {};
+    std::string refused = plan::explain_lacking_pods(*set, array_at(before, {"conditions"}), state_.seen.answers,
+                                                     state_.seen.now, changes_);
+    if (!refused.empty()) problems_.push_back({std::string(plan::kPodsRefused), refused});
+    return refused;
   }
 
   void create_revision() {
@@ -141,6 +153,9 @@ class Renderer {
   [[nodiscard]] std::vector<EventIntent> rollout_events() const {
     std::vector<EventIntent> out;
     if (decisions_.rollout_waits) return out;
+    if (!decisions_.restored_template.empty()) {
+      out.push_back(leader_template_restored(state_.spec, decisions_.restored_template, revision_reference()));
+    }
     const StatefulSetView& live = *state_.leader_set;
     const RolloutStep& step = decisions_.step;
     const std::int64_t updated = std::min(live.partition(), live.replicas());
@@ -210,11 +225,13 @@ class Renderer {
   }
 
   void report_exhausted(const ExhaustedGroup& exhausted) {
+    failed_groups_.push_back(exhausted.group->index);
     problems_.push_back(
         {"RestartsExhausted",
-         fmt::format("group {} is not restarted again after {} restarts ({}): {}; delete pod {} to restart it",
-                     exhausted.group->index, exhausted.restarts, kMaxRestarts, exhausted.cause,
-                     exhausted.group->leader->key.name)});
+         fmt::format("group {} is not restarted again after {} restarts: {}; to restart it, delete pod {}, or annotate "
+                     "it with {}=true",
+                     exhausted.group->index, exhausted.restarts, exhausted.cause, exhausted.group->leader->key.name,
+                     kRecover)});
   }
 
   void write_children(const GroupChildren& children) {
@@ -328,6 +345,7 @@ class Renderer {
   const LeaderWorkerSetState& state_;
   const Decisions& decisions_;
   std::vector<Problem> problems_;
+  std::vector<int> failed_groups_;
   plan::Changes changes_;
   /// The set, for bodies that are built when they are sent; null until used.
   std::shared_ptr<const Typed<LeaderWorkerSetSpec>> shared_set_;

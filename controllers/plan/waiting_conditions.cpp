@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "controllers/plan/refused_pods.h"
 #include "controllers/plan/unschedulable.h"
 #include "controllers/plan/waiting_code.h"
 #include "tpu/labels.h"
@@ -108,9 +109,11 @@ void move_to_end(Json& conditions) {
   std::stable_partition(conditions.begin(), conditions.end(), is_upstream);
 }
 
-/// `code`: of the first slice that waits. `lost`: of placed slices whose node is not Ready.
-State placement_state(const Reasons& waiting, const std::string& code, const Reasons& lost, bool all_placed,
-                      std::string_view before) {
+/// `code`: of the first slice that waits. `lost`: of placed slices whose node is not Ready. What waits behind refused
+/// pods is left out: hosts are missing, as these are.
+State placement_state(const std::string& refused, const Reasons& waiting, const std::string& code, const Reasons& lost,
+                      bool all_placed, std::string_view before) {
+  if (!refused.empty()) return {false, std::string(kPodsRefused), refused};
   if (!waiting.empty()) return {false, code, to_message(waiting, before)};
   if (!all_placed) return {false, "PodsPending", "pods are being created, or their slices are being placed"};
   State placed{true, "SlicesPlaced", "all pods exist, and no slice waits for nodes"};
@@ -193,8 +196,9 @@ void update_waiting_conditions(const std::vector<std::shared_ptr<const PodView>>
       all_placed && slices.empty() && (progress.all_started || is_condition_true(conditions, kContainersStarted));
   // Once all have started, a failed pod has been replaced.
   if (!started) stuck.merge(failures_of(pods));
-  set(kSlicesPlaced, placement_state(slices, code, lost, all_placed, message_of(conditions, kSlicesPlaced)), generation,
-      now, conditions);
+  set(kSlicesPlaced,
+      placement_state(progress.refused, slices, code, lost, all_placed, message_of(conditions, kSlicesPlaced)),
+      generation, now, conditions);
   set(kContainersStarted, container_state(stuck, started, message_of(conditions, kContainersStarted)), generation, now,
       conditions);
   move_to_end(conditions);

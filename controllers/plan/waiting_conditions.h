@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -13,8 +14,8 @@ namespace tpuslice::plan {
 /// Ours: True once every pod that the spec asks for exists and none of its slices waits for nodes. A workload without
 /// slices has it as well: True once its pods exist.
 ///
-/// Reasons: SlicesPlaced; PodsPending, Suspended, Finished, NotAccepted, or the WaitingCode of the first slice that
-/// waits (SlicesWaiting, if its pod has none).
+/// Reasons: SlicesPlaced; PodsPending, PodsRefused, Suspended, Finished, NotAccepted, or the WaitingCode of the first
+/// slice that waits (SlicesWaiting, if its pod has none).
 inline constexpr std::string_view kSlicesPlaced = "tpuslice.dev/SlicesPlaced";
 /// Ours: True once the containers of all those pods have started. False as well while the kubelet cannot start one: its
 /// image, its program or something that it refers to is missing, or it exits as soon as it starts. Until it is True, it
@@ -34,6 +35,8 @@ struct PodProgress {
   };
   Phase phase = Phase::kActive;
   bool all_created = false;  ///< Every pod that the spec asks for exists, or has succeeded.
+  /// Why the API server refuses the pods that do not exist (refused_pods.h); empty if that is not known.
+  std::string refused = {};
   bool all_started = false;  ///< All of these have started, or are Ready. Not read again once the condition is True.
 };
 

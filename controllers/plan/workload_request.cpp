@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 namespace tpuslice::plan {
 
 const WorkloadAnswer* WorkloadAnswers::to(const WorkloadRequest& request) const {
@@ -15,6 +17,11 @@ const WorkloadAnswer* WorkloadAnswers::last(std::string_view name) const {
 }
 
 Json to_json(const WorkloadRequest& request) {
+  if (request.events) {
+    return {{"name", request.name},
+            {"events", fmt::format("{} about {}", request.events->reason, request.events->uid)},
+            {"intervalSeconds", std::chrono::duration<double>(request.interval).count()}};
+  }
   Json out = {{"name", request.name},
               {"method", request.method},
               {"url", (request.host.empty() ? request.address : request.host) + request.target}};

@@ -1,5 +1,5 @@
-// WorkloadRequest: an HTTP request to a server in the pods of a workload, such as Ray's dashboard, as data. Its answer
-// is an input of later plans.
+// WorkloadRequest: an HTTP request to a server in the pods of a workload, such as Ray's dashboard, or for events about
+// its children, as data. Its answer is an input of later plans.
 #pragma once
 
 #include <memory>
@@ -20,6 +20,13 @@ struct TokenSource {
   friend bool operator==(const TokenSource&, const TokenSource&) = default;
 };
 
+/// The events of the API server about an object in the workload's namespace.
+struct EventQuery {
+  std::string uid;     ///< Of the object.
+  std::string reason;  ///< "FailedCreate"
+  friend bool operator==(const EventQuery&, const EventQuery&) = default;
+};
+
 /// Extracts what is kept of a response. Pure. The result must be small for any response: the server is not trusted.
 using ResponseReader = Json (*)(int status, const std::string& body);
 
@@ -35,6 +42,9 @@ struct WorkloadRequest {
   /// A request with another number is another request, and is sent again.
   std::int64_t attempt = 0;
   ResponseReader read = nullptr;  ///< Null: only the status is kept.
+  /// Lists these events instead of sending anything to a pod. Of the newest {"message", "time"} is kept, or an empty
+  /// object if there is none. Beside it, only `name`, `interval` and `attempt` are set.
+  std::optional<EventQuery> events = {};
 
   friend bool operator==(const WorkloadRequest&, const WorkloadRequest&) = default;
 };

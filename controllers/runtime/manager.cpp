@@ -105,6 +105,14 @@ PodStores Manager::pods_with(std::string_view label) {
   return PodStores(std::move(stores));
 }
 
+PodStores Manager::pod_stores() const {
+  std::vector<PodStore*> stores;
+  for (const WatchedStore& known : stores_) {
+    if (auto* const pods = dynamic_cast<PodStore*>(known.store.get())) stores.push_back(pods);
+  }
+  return PodStores(std::move(stores));
+}
+
 void Manager::keep_annotations(std::initializer_list<std::string_view> prefixes) {
   for (const std::string_view prefix : prefixes) {
     if (std::ranges::find(kept_keys_, prefix) == kept_keys_.end()) kept_keys_.emplace_back(prefix);
@@ -137,7 +145,9 @@ void Manager::defer_to(UpstreamController upstream) {
 }
 
 WorkloadClient& Manager::workload_client(SendToWorkload send) {
-  if (workload_client_ == nullptr) {
+  if (workload_client_ != nullptr) {
+    workload_client_->send_with(std::move(send));
+  } else {
     WorkloadClientOptions options;
     options.may_send = [this](const std::string& controller) { return leading() && upstream_.may_run(controller); };
     workload_client_ =

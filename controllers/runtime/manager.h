@@ -98,6 +98,8 @@ class Manager {
   /// remaining pods with `label`: no pod is watched twice if the controllers that ask for their pods by another label
   /// are added before. The stores may also hold pods without `label`.
   PodStores pods_with(std::string_view label);
+  /// All stores of pods that earlier calls made.
+  [[nodiscard]] PodStores pod_stores() const;
   /// Views keep annotations, and those of pods and Jobs also labels, whose keys begin with one of `prefixes`; those of
   /// several calls are combined.
   void keep_annotations(std::initializer_list<std::string_view> prefixes);
@@ -109,9 +111,10 @@ class Manager {
   void defer_to(UpstreamController upstream);
   [[nodiscard]] UpstreamControllers& upstream() { return upstream_; }
 
-  /// The client for servers in the pods of workloads, which all controllers share; `send` is that of the first call.
-  /// Requests that may change something are sent by the leader only, and not for controllers that do not run.
-  WorkloadClient& workload_client(SendToWorkload send);
+  /// The client for servers in the pods of workloads, and for events, which all controllers share. `send` is that of
+  /// the first call that has one. Requests that may change something are sent by the leader only, and not for
+  /// controllers that do not run.
+  WorkloadClient& workload_client(SendToWorkload send = {});
 
   /// Does all due work of elector, watches, controllers and events, for a bounded number of rounds. Returns when the
   /// next work is due by the clock; a watch event may come sooner.

@@ -11,6 +11,7 @@
 #include "api/base/backoff.h"
 #include "api/base/base64.h"
 #include "api/http/client/network_transport.h"
+#include "controllers/runtime/event_query.h"
 
 namespace tpuslice::runtime {
 namespace {
@@ -265,6 +266,12 @@ std::optional<plan::WorkloadAnswer> WorkloadClient::ask(const Job& job, const st
 Status WorkloadClient::exchange(const Job& job, http::Request& message, plan::WorkloadAnswer& out,
                                 const std::stop_token& stop) const {
   const plan::WorkloadRequest& request = *job.request;
+  if (request.events) {
+    ASSIGN_OR_RETURN(out.content, newest_event(reader_, job.owner.key.namespace_name, *request.events, stop));
+    out.status = 200;
+    return {};
+  }
+  if (send_ == nullptr) return Error::internal("request {}: no server in pods can be reached", request.name);
   if (request.token) {
     ASSIGN_OR_RETURN(const std::string found, token(job.owner.key.namespace_name, *request.token, stop));
     message.headers.emplace_back("Authorization", "Bearer " + found);
@@ -306,7 +313,8 @@ bool WorkloadClient::store_locked(const ObjectKey& key, plan::WorkloadAnswer ans
 }
 
 Counter& WorkloadClient::requests(const std::string& controller, std::string_view result) const {
-  return metrics_.counter("tpuslice_workload_requests_total", "Requests to servers in the pods of workloads, by result",
+  return metrics_.counter("tpuslice_workload_requests_total",
+                          "Requests to servers in the pods of workloads, and for events about children, by result",
                           {{"controller", controller}, {"result", std::string(result)}});
 }
 

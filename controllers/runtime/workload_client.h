@@ -1,4 +1,5 @@
-// WorkloadClient: sends the requests of plans to servers in the pods of workloads, and keeps the answers.
+// WorkloadClient: sends the requests of plans to servers in the pods of workloads, or asks the API server for events
+// about their children, and keeps the answers.
 //
 // These servers run code of users: they may be slow, gone, or answer anything. So they have threads of their own, a
 // share of them for each namespace, and what is kept of an answer is what the plan's reader returns.
@@ -57,9 +58,15 @@ struct WorkloadOwner {
 /// Thread-safe.
 class WorkloadClient {
  public:
-  /// `reader` is for the Secrets with tokens. All references outlive it.
+  /// `reader` is for the Secrets with tokens, and for events. All references outlive it. `send` may be null until
+  /// send_with() is called, if plans ask for events only.
   WorkloadClient(SendToWorkload send, client::Reader& reader, const Clock& clock, Metrics& metrics,
                  WorkloadClientOptions options = {}, Logger log = {});
+
+  /// Sends with `send` from now on, if there was none. Before the first step().
+  void send_with(SendToWorkload send) {
+    if (send_ == nullptr) send_ = std::move(send);
+  }
 
   /// Called after an answer that differs from the one before, without a lock held. Before the first step().
   void on_answer(const std::string& controller, std::function<void(const ObjectKey&)> listener);
@@ -113,7 +120,7 @@ class WorkloadClient {
   /// The counter of requests with this result.
   Counter& requests(const std::string& controller, std::string_view result) const;
 
-  const SendToWorkload send_;
+  SendToWorkload send_;
   client::Reader& reader_;
   const Clock& clock_;
   Metrics& metrics_;

@@ -16,12 +16,13 @@ bool NodeHealth::counts_locked(const NodePtr& node) const {
 }
 
 NodeHealth::Zone& NodeHealth::zone_locked(const NodeView& node) {
-  return zones_.try_emplace(zone_of(node), Zone{.since = start_}).first->second;
+  return zones_.try_emplace(zone_of(node), Zone{.since = start_, .without_tpus_since = start_}).first->second;
 }
 
 void NodeHealth::add_locked(const NodeView& node, int times, Timestamp now) {
   for (Zone* zone : {&all_, &zone_locked(node)}) {
     if (is_disrupted(*zone)) zone->since = now;
+    if (lacks_nodes_without_tpus(*zone)) zone->without_tpus_since = now;
     Count& count = has_tpus(node) ? zone->with_tpus : zone->without_tpus;
     count.nodes += times;
     if (!node.ready) count.not_ready += times;
@@ -43,14 +44,35 @@ void NodeHealth::record(const NodePtr& before, const NodePtr& after, Timestamp n
   if (counts_locked(after)) add_locked(*after, 1, now);
 }
 
+Timestamp NodeHealth::not_ready_since_locked(const NodeView& node) const {
+  const auto seen = not_ready_since_.find(node.key.name);
+  return seen == not_ready_since_.end() ? node.ready_changed.value_or(Timestamp{}) : seen->second;
+}
+
+const NodeHealth::Zone& NodeHealth::find_zone_locked(const NodeView& node) const {
+  const auto found = zones_.find(zone_of(node));
+  return found == zones_.end() ? all_ : found->second;
+}
+
 NotReady NodeHealth::not_ready(const NodeView& node) const {
   const MutexLock lock(mutex_);
-  const auto seen = not_ready_since_.find(node.key.name);
-  const Timestamp since = seen == not_ready_since_.end() ? node.ready_changed.value_or(Timestamp{}) : seen->second;
-  const auto found = zones_.find(zone_of(node));
-  const Zone& zone = found == zones_.end() ? all_ : found->second;
+  const Timestamp since = not_ready_since_locked(node);
+  const Zone& zone = find_zone_locked(node);
   if (is_disrupted(all_) || is_disrupted(zone)) return {since, std::nullopt};
   return {since, std::max({since, all_.since, zone.since})};
+}
+
+NotReady NodeHealth::not_ready_without_tpus(const NodeView& node) const {
+  const MutexLock lock(mutex_);
+  const Timestamp since = not_ready_since_locked(node);
+  const Zone& zone = find_zone_locked(node);
+  const auto disrupted = [&](const Zone& each) { return is_disrupted(each) || lacks_nodes_without_tpus(each); };
+  if (disrupted(all_) || disrupted(zone)) return {since, std::nullopt};
+  return {since, std::max({since, all_.since, zone.since, all_.without_tpus_since, zone.without_tpus_since})};
+}
+
+bool NodeHealth::lacks_nodes_without_tpus(const Zone& zone) const {
+  return zone.without_tpus.not_ready > disrupted_nodes_ && has_disrupted_share(zone.without_tpus);
 }
 
 bool NodeHealth::is_disrupted(const Zone& zone) const {

@@ -22,7 +22,7 @@ class NodeHealth {
       : start_(start),
         disrupted_nodes_(options.disrupted_nodes),
         disrupted_percent_(options.disrupted_percent),
-        all_{.since = start} {}
+        all_{.since = start, .without_tpus_since = start} {}
 
   /// A change of a node, with TPUs or without: `before` is null for an addition, `after` for a deletion. Minimal nodes
   /// are not counted, nor are those that were added since `start` and have never been Ready: a node pool that grows is
@@ -33,6 +33,9 @@ class NodeHealth {
   /// Options::disrupted_nodes TPU nodes, and at least Options::disrupted_percent of all, are not Ready, and so is that
   /// share of the nodes without TPUs, if there are any: if those are Ready, the TPU nodes are lost indeed.
   [[nodiscard]] NotReady not_ready(const NodeView& node) const TPUSLICE_EXCLUDES(mutex_);
+  /// The same for a node without TPUs. It counts as a disruption, too, if more than Options::disrupted_nodes nodes
+  /// without TPUs, and that share of them, are not Ready, whatever becomes of those with TPUs.
+  [[nodiscard]] NotReady not_ready_without_tpus(const NodeView& node) const TPUSLICE_EXCLUDES(mutex_);
 
  private:
   struct Count {
@@ -43,10 +46,15 @@ class NodeHealth {
   struct Zone {
     Count with_tpus = {};
     Count without_tpus = {};
-    Timestamp since = {};  ///< When its last disruption ended.
+    Timestamp since = {};               ///< When its last disruption ended.
+    Timestamp without_tpus_since = {};  ///< When the last one of its nodes without TPUs ended.
   };
 
   [[nodiscard]] bool is_disrupted(const Zone& zone) const;
+  [[nodiscard]] bool lacks_nodes_without_tpus(const Zone& zone) const;
+  [[nodiscard]] Timestamp not_ready_since_locked(const NodeView& node) const TPUSLICE_REQUIRES(mutex_);
+  /// That of the node; all if it is not known.
+  [[nodiscard]] const Zone& find_zone_locked(const NodeView& node) const TPUSLICE_REQUIRES(mutex_);
   [[nodiscard]] bool has_disrupted_share(const Count& count) const {
     return count.not_ready * 100 >= count.nodes * disrupted_percent_;
   }

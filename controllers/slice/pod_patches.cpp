@@ -1,5 +1,8 @@
 #include "controllers/slice/pod_patches.h"
 
+#include <memory>
+#include <utility>
+
 #include <fmt/format.h>
 
 #include "api/base/strings.h"
@@ -87,6 +90,24 @@ plan::Action set_disruption_target(const PodView& pod, std::string_view reason, 
 plan::Action delete_pod(const PodView& pod) {
   plan::Action action = plan::Action::remove(kPods, pod.key, {.uid = pod.uid});
   action.failure_reason = kFailedTearDownSlice;
+  return action;
+}
+
+plan::Action delete_lost_pod(const PodView& pod) {
+  plan::Action action = delete_pod(pod);
+  action.grace_seconds = 0;
+  const std::string late =
+      fmt::format("Pod {} should have terminated at {}, and its node {} is not Ready:", pod.key.name,
+                  format_rfc3339(*pod.deletion), pod.node_name);
+  const auto event = [&](const std::string& message) {
+    plan::EventIntent out{plan::EventType::kWarning, "LostPodDeleted", "DeleteLostPod", message};
+    out.regarding = workload_of(pod);
+    return out;
+  };
+  plan::ActionEvents events;
+  events.on_success.push_back(event(late + " deleted without waiting for the node"));
+  events.on_failure.push_back(event(late + " it could not be deleted without waiting for the node:"));
+  action.events = std::make_shared<const plan::ActionEvents>(std::move(events));
   return action;
 }
 

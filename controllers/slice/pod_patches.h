@@ -47,4 +47,7 @@ struct Release {
 
 [[nodiscard]] plan::Action delete_pod(const PodView& pod);
 
+/// Deletes a terminating pod without waiting for its node, which is lost; with events of its workload.
+[[nodiscard]] plan::Action delete_lost_pod(const PodView& pod);
+
 }  // namespace tpuslice::slice

@@ -4,12 +4,36 @@
 #include <memory>
 #include <utility>
 
+#include "controllers/slice/lost_pod_reconciler.h"
 #include "controllers/slice/node_health.h"
 #include "controllers/slice/slice_reconciler.h"
 #include "controllers/slice/slice_render.h"
 #include "tpu/labels.h"
 
 namespace tpuslice::slice {
+namespace {
+
+/// Adds the controller that deletes pods without TPUs on lost nodes.
+void add_lost_pods(runtime::Manager& manager, const SliceStores& stores,
+                   const std::shared_ptr<const NodeHealth>& health, const Options& options) {
+  const runtime::PodStores pods = manager.pod_stores();
+  const runtime::PodIndex by_node = pods.add_index(node_of_lost_pod);
+  runtime::Controller& lost =
+      manager.add(std::make_unique<LostPodReconciler>(pods, stores.nodes, health, options), {.workers = 1});
+  for (runtime::PodStore* store : pods) {
+    lost.watches<PodView>(*store,
+                          [workloads = stores.workloads](const PodView& pod) { return lost_pod(*workloads, pod); });
+  }
+  lost.watches<NodeView>(stores.nodes, [by_node, workloads = stores.workloads](const NodeView& node) {
+    std::vector<ObjectKey> keys;
+    for (const PodPtr& pod : by_node.lookup(node.key.name)) {
+      for (ObjectKey& key : lost_pod(*workloads, *pod)) keys.push_back(std::move(key));
+    }
+    return keys;
+  });
+}
+
+}  // namespace
 
 SliceStores add_slice_stores(runtime::Manager& manager, Workloads workloads) {
   manager.keep_annotations({tpu::kAnnotationPrefix, tpu::kCompletionIndex});
@@ -47,6 +71,7 @@ void add_slices(runtime::Manager& manager, const SliceStores& stores, Options op
   for (runtime::PodStore* store : stores.pods) slices.watches<PodView>(*store, slice_of_pod);
   slices.watches<NodeView>(stores.nodes,
                            [indexes = stores.indexes](const NodeView& node) { return slices_on_node(indexes, node); });
+  add_lost_pods(manager, stores, health, options);
 }
 
 }  // namespace tpuslice::slice

@@ -27,7 +27,8 @@ struct SliceStores {
 /// were added before.
 [[nodiscard]] SliceStores add_slice_stores(runtime::Manager& manager, Workloads workloads = {});
 
-/// Adds the controller that releases and tears down slices.
+/// Adds the controller that releases and tears down slices, and the one that deletes other pods on lost nodes. After
+/// all controllers that watch pods.
 void add_slices(runtime::Manager& manager, const SliceStores& stores, Options options = {},
                 runtime::ControllerOptions controller_options = {});
 

@@ -59,19 +59,7 @@ class SliceRenderer {
 
  private:
   void force_delete(const PodView& pod) {
-    plan::Action action = delete_pod(pod);
-    action.grace_seconds = 0;
-    const std::string late =
-        fmt::format("Pod {} should have terminated at {}, and its node {} is not Ready:", pod.key.name,
-                    format_rfc3339(*pod.deletion), pod.node_name);
-    const auto event = [&](const std::string& message) {
-      return of_workload({EventType::kWarning, "LostPodDeleted", "DeleteLostPod", message});
-    };
-    plan::ActionEvents events;
-    events.on_success.push_back(event(late + " deleted without waiting for the node"));
-    events.on_failure.push_back(event(late + " it could not be deleted without waiting for the node:"));
-    action.events = std::make_shared<const plan::ActionEvents>(std::move(events));
-    write(std::move(action));
+    write(delete_lost_pod(pod));
     plan_.reason = fmt::format("pod {} of slice {} is deleted without waiting for its node {}", pod.key.name,
                                short_name(slice_), pod.node_name);
   }

@@ -26,6 +26,11 @@ WorkloadState Workloads::state_of(const plan::ObjectReference& workload) const {
   return rests ? WorkloadState::kEnds : WorkloadState::kRuns;
 }
 
+bool Workloads::serves(std::string_view api_version, std::string_view kind) const {
+  return std::ranges::any_of(
+      kinds_, [&](const Kind& each) { return each.type.kind == kind && each.type.api_version() == api_version; });
+}
+
 bool Workloads::Known::rests(const ObjectView& object, Rests read) {
   {
     const MutexLock lock(mutex_);

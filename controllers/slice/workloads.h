@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "api/base/mutex.h"
@@ -31,6 +32,8 @@ class Workloads {
   /// The store outlives it and has the objects of one namespace; empty: of all.
   void add(const ResourceType& type, const runtime::ObjectStore& store, std::string namespace_name, Rests rests);
   [[nodiscard]] WorkloadState state_of(const plan::ObjectReference& workload) const;
+  /// Whether objects of the kind are in a store.
+  [[nodiscard]] bool serves(std::string_view api_version, std::string_view kind) const;
 
  private:
   /// What was read of versions of objects, which may be large and have many slices.

@@ -43,6 +43,10 @@ World LeaderWorkerSetGenerator::world() {
   if (chance(30)) set.set("/spec/networkConfig", {{"subdomainPolicy", "UniquePerReplica"}});
   if (chance(30)) set.annotation(std::string(kExclusiveTopology), kPool);
   if (chance(30)) set.annotation(std::string(kMaxRestarts), std::to_string(below(3)));
+  const Json& built = set.json();
+  const bool restarts = string_at(built, {"spec", "leaderWorkerTemplate", "restartPolicy"}) != "None";
+  const bool limited = built["metadata"].value("annotations", Json::object()).contains(kMaxRestarts);
+  if (restarts && !limited && chance(20)) set.of_template("/maxGroupRestarts", below(3));
   return World(set.json());
 }
 
@@ -118,6 +122,8 @@ void LeaderWorkerSetGenerator::inject_child_fault(World& world) {
     }
   } else if (kind < 85) {
     repeat_revision(world);
+  } else if (kind < 92 && set != nullptr && string_at(*set, {"metadata", "name"}) == world.name()) {
+    (*set)["spec"]["template"]["spec"]["containers"][0]["image"] = "foreign";
   } else if (const auto leaders = world.stateful_sets().find(world.name()); leaders != world.stateful_sets().end()) {
     leaders->second["metadata"]["annotations"][std::string(kRestarts)] = chance(50) ? "not JSON" : "{\"0\":{}}";
   }

@@ -337,6 +337,10 @@ std::vector<std::string> settled_violations(const LeaderWorkerSetObserved& seen)
   const std::string revision = label_of(*observation.leader_set, kRevisionKey);
   if (find_revision(observation.revisions, revision) == nullptr) out.emplace_back("the revision does not exist");
   std::ranges::move(repeated_revisions(observation), std::back_inserter(out));
+  if (!observation.leader_set->annotation(kLeaderTemplate).empty() &&
+      observation.leader_set->pod_template.find("\"foreign\"") != std::string::npos) {
+    out.emplace_back("the leader set keeps a template of another client");
+  }
   const int expected = observation.spec.replicas + kept_surge(observation, revision);
   if (static_cast<int>(observation.leaders.size()) != expected) {
     out.push_back(fmt::format("{} groups instead of {}", observation.leaders.size(), expected));

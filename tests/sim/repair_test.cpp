@@ -79,6 +79,26 @@ TEST_F(Repair, WaitsForALostNodeToGiveUpItsPod) {
   expect_rebuilt_whole();
 }
 
+TEST_F(Repair, ReplacesAHeadOnALostNode) {
+  const Json head = *world_.pods_of(kTutorial, "head").front();
+  const std::string node = string_at(head, {"spec", "nodeName"});
+  ASSERT_TRUE(world_.cluster.set_node_ready(node, false).ok());
+  const auto deleted = world_.cluster.remove("pods", Object(head).key());  // As Kubernetes evicts it.
+  ASSERT_TRUE(deleted.ok());
+  world_.run_for(4min);
+  ASSERT_EQ(world_.pods_of(kTutorial, "head").size(), 1U);
+  EXPECT_EQ((*world_.pods_of(kTutorial, "head").front())["metadata"]["uid"], head["metadata"]["uid"])
+      << "it may still run";
+  ASSERT_TRUE(world_.run_until(
+      [&] {
+        const auto heads = world_.pods_of(kTutorial, "head");
+        return heads.size() == 1 && (*heads.front())["metadata"]["uid"] != head["metadata"]["uid"];
+      },
+      10min))
+      << world_.ray_cluster().dump(1);
+  EXPECT_THAT(world_.violations, IsEmpty());
+}
+
 TEST_F(Repair, FollowsAChangeOfReplicas) {
   const auto scale = [this](int replicas) {
     const sim::ResourcePtr resource = world_.cluster.registry().resources().find_id(kRayClusters);

@@ -4,17 +4,10 @@
 #include <utility>
 
 #include "api/base/earlier.h"
-#include "api/base/strings.h"
 #include "controllers/leaderworkerset/rules/leaderworkerset_labels.h"
 
 namespace tpuslice::leaderworkerset {
 namespace {
-
-/// The largest number of restarts in a row; nullopt for no limit.
-std::optional<int> max_restarts(const LeaderWorkerSetSpec& spec) {
-  const auto annotation = spec.annotations.find(kMaxRestarts);
-  return annotation == spec.annotations.end() ? std::nullopt : parse_count(annotation->second);
-}
 
 /// A restart that was recorded, of which the leader is not deleted yet: workers that were deleted before it, and are
 /// gone, show no failure any more.
@@ -36,7 +29,7 @@ Restarts decide_restarts(const LeaderWorkerSetState& state, const Options& optio
   RestartRecords records = stored;
   // A time in the future, by a clock that was ahead, would hold back the next restart until then.
   for (auto& [group, record] : records) record.last = std::min(record.last, now);
-  const std::optional<int> limit = max_restarts(state.spec);
+  const std::optional<int> limit = state.spec.max_group_restarts;
   for (const Group& group : state.groups) {
     if (!state.has_lasting_leader(group)) continue;
     std::optional<GroupFailure> failure = failure_of(state.spec, group, options);
@@ -52,7 +45,7 @@ Restarts decide_restarts(const LeaderWorkerSetState& state, const Options& optio
         set_earlier(out.requeue_after, Duration(decision.due - now));
         break;
       case RestartDecision::Kind::kExhausted:
-        if (!decision.record.exhausted.empty()) records[group.index] = decision.record;
+        records[group.index] = decision.record;
         out.exhausted.push_back({&group, decision.record.count, std::move(failure->cause)});
         break;
     }

@@ -60,6 +60,21 @@ Timestamp reset_time(const RestartRecord& record, const Options& options) {
   return record.last + backoff_of(record, options) + options.reset_after;
 }
 
+bool asks_to_recover(const PodView& leader) { return leader.annotation(kRecover) == "true"; }
+
+/// For a group that has no restart left. An annotation that the leader was created with, from its template, restarts
+/// nothing: there would be no limit.
+RestartDecision when_exhausted(RestartRecord before, const PodView& leader, Timestamp now) {
+  using enum RestartDecision::Kind;
+  if (before.exhausted != leader.uid) {
+    before.exhausted = leader.uid;
+    before.had_recover = asks_to_recover(leader);
+  } else if (asks_to_recover(leader) && !before.had_recover) {
+    return {kRestart, {leader.uid, 0, now}, now};
+  }
+  return {kExhausted, before, now};
+}
+
 }  // namespace
 
 RestartRecords read_restarts(const std::string& annotation) {
@@ -71,7 +86,7 @@ RestartRecords read_restarts(const std::string& annotation) {
     const std::optional<Timestamp> last = parse_rfc3339(string_at(value, {"last"}));
     if (!group || !last) continue;
     records[*group] = {string_at(value, {"leader"}), static_cast<int>(int_at(value, {"count"})), *last,
-                       string_at(value, {"exhausted"})};
+                       string_at(value, {"exhausted"}), bool_at(value, {"hadRecover"})};
   }
   return records;
 }
@@ -94,6 +109,7 @@ std::string format_restarts(const RestartRecords& records, int count, Timestamp 
     Json& entry = json[std::to_string(group)];
     entry = {{"leader", record.leader}, {"count", record.count}, {"last", format_rfc3339(record.last)}};
     if (!record.exhausted.empty()) entry["exhausted"] = record.exhausted;
+    if (record.had_recover) entry["hadRecover"] = true;
   }
   return json.empty() ? std::string() : json.dump();
 }
@@ -134,16 +150,13 @@ RestartDecision decide_restart(const Group& group, const RestartRecords& records
       return {kRestart, before, now};
     }
     if (before.exhausted == leader || now < reset_time(before, options)) {
-      if (limit && before.count >= *limit) {
-        before.exhausted = leader;
-        return {kExhausted, before, now};
-      }
+      if (limit && before.count >= *limit) return when_exhausted(before, *group.leader, now);
       const Timestamp due = before.last + backoff_of(before, options);
       if (now < due) return {kBackOff, before, due};
       record.count = before.count;
     }
   }
-  if (limit && *limit <= 0) return {kExhausted, {}, now};  // Needs no record.
+  if (limit && *limit <= 0) return when_exhausted({{}, 0, now}, *group.leader, now);
   ++record.count;
   return {kRestart, record, now};
 }

@@ -18,6 +18,8 @@ struct RestartRecord {
   int count = 0;       ///< Restarts in a row: Options::reset_after did not pass between them.
   Timestamp last;
   std::string exhausted = {};  ///< UID of the leader with which the group failed when no restart was left.
+  /// That leader had the annotation kRecover already, which therefore does not restart the group.
+  bool had_recover = false;
 
   friend bool operator==(const RestartRecord&, const RestartRecord&) = default;
 };
@@ -56,12 +58,13 @@ struct RestartDecision {
     kExhausted,  ///< The limit is reached.
   };
   Kind kind = Kind::kRestart;
-  /// kRestart: includes this restart. kExhausted: of this leader; empty if no restart was ever allowed.
+  /// kRestart: includes this restart. kExhausted: of this leader.
   RestartRecord record;
   Timestamp due;
 };
 
-/// Whether `group` may be restarted now. `limit`: maximum restarts in a row; nullopt for no limit.
+/// Whether `group` may be restarted now. `limit`: maximum restarts in a row; nullopt for no limit. One that is
+/// exhausted is restarted without being counted once its leader gets the annotation kRecover.
 [[nodiscard]] RestartDecision decide_restart(const Group& group, const RestartRecords& records,
                                              std::optional<int> limit, Timestamp now, const Options& options);
 

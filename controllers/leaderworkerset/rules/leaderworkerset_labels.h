@@ -40,8 +40,13 @@ inline constexpr std::string_view kReplicas = "leaderworkerset.sigs.k8s.io/repli
 
 /// Annotation of a leader set: restart records by group, as JSON (groups/restarts.h).
 inline constexpr std::string_view kRestarts = "tpuslice.dev/group-restarts";
-/// Annotation of a LeaderWorkerSet: maximum number of restarts of a group in a row.
+/// Annotation of a leader set: hash of the pod template that it has had as it was written (sets/leader_template.h).
+inline constexpr std::string_view kLeaderTemplate = "tpuslice.dev/leader-template";
+/// Annotation of a LeaderWorkerSet: maximum number of restarts of a group in a row. The same as the field
+/// maxGroupRestarts, which is upstream's (KEP-820).
 inline constexpr std::string_view kMaxRestarts = "tpuslice.dev/max-group-restarts";
+/// Annotation that users set on the leader pod of a group that is not restarted any more: "true" restarts it.
+inline constexpr std::string_view kRecover = "leaderworkerset.sigs.k8s.io/recover";
 /// Annotation of a worker set: members_hash() of its group when it became complete.
 inline constexpr std::string_view kMembers = "tpuslice.dev/group-members";
 
@@ -52,6 +57,8 @@ inline constexpr std::string_view kLeaderIndex = "0";
 inline constexpr std::string_view kAvailable = "Available";
 inline constexpr std::string_view kProgressing = "Progressing";
 inline constexpr std::string_view kUpdateInProgress = "UpdateInProgress";
+/// A group has used up its restarts. Upstream's, of KEP-820; absent until it is True for the first time.
+inline constexpr std::string_view kFailed = "Failed";
 /// Ours. False: children cannot be created, or groups are no longer restarted.
 inline constexpr std::string_view kGroupsHealthy = "tpuslice.dev/GroupsHealthy";
 /// Reason of kGroupsHealthy: the claims of the spec are not those of the groups.

@@ -138,6 +138,7 @@ Json normal_volume_claims(const Json& set) {
 Json normal_group_template(const Json& set) {
   Json normal = object_at(set, {"spec", "leaderWorkerTemplate"});
   normal.erase("$patch");
+  normal.erase("maxGroupRestarts");  // As upstream: a change is no new revision.
   // Templates and claims have their own normal forms.
   Json leader = normal.value("leaderTemplate", Json());
   const Json worker = normal.value("workerTemplate", Json());

@@ -25,6 +25,15 @@ RestartPolicy read_restart_policy(const Json& set, const StringMap& annotations)
   return RestartPolicy::kRecreateGroupOnPodRestart;
 }
 
+std::optional<int> read_max_restarts(const Json& set, const StringMap& annotations) {
+  if (const Json* field = find_set(set, {"spec", "leaderWorkerTemplate", "maxGroupRestarts"})) {
+    const auto number = int32_at(*field, {});
+    return number && *number >= 0 ? std::optional(static_cast<int>(*number)) : std::nullopt;
+  }
+  const auto annotation = annotations.find(kMaxRestarts);
+  return annotation == annotations.end() ? std::nullopt : parse_count(annotation->second);
+}
+
 /// A size from 1; 1 if it is absent or invalid, and then `valid` becomes false.
 int read_size(const Json& set, std::initializer_list<std::string_view> path, bool& valid) {
   if (find_set(set, path) == nullptr) return 1;
@@ -123,6 +132,7 @@ LeaderWorkerSetSpec LeaderWorkerSetSpec::read(const Json& set) {
   if (replicas && *replicas >= 0 && *replicas <= rules::kMaxChildren) spec.replicas = static_cast<int>(*replicas);
   spec.group = GroupTemplate::read(set);
   spec.restarts = read_restart_policy(set, spec.annotations);
+  spec.max_group_restarts = read_max_restarts(set, spec.annotations);
   if (string_at(set, {"spec", "startupPolicy"}) == "LeaderReady") spec.startup = StartupPolicy::kLeaderReady;
   spec.rollout = read_rollout(set, spec.replicas);
   spec.topology_key = value_of(spec.annotations, kExclusiveTopology);

@@ -81,6 +81,8 @@ struct LeaderWorkerSetSpec {
   int replicas = 1;  ///< Groups.
   GroupTemplate group;
   RestartPolicy restarts = RestartPolicy::kRecreateGroupOnPodRestart;
+  /// Restarts of a group in a row, of the field or else of the annotation kMaxRestarts; nullopt for no limit.
+  std::optional<int> max_group_restarts;
   StartupPolicy startup = StartupPolicy::kLeaderCreated;
   Rollout rollout;
   /// Topology keys of exclusive placement for groups and for subgroups; empty without.

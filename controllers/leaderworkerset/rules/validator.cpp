@@ -1,9 +1,11 @@
 #include "controllers/leaderworkerset/rules/validator.h"
 
 #include <algorithm>
+#include <limits>
 
 #include <fmt/format.h>
 
+#include "api/base/strings.h"
 #include "api/types/validation_names.h"
 #include "controllers/leaderworkerset/rules/leaderworkerset_labels.h"
 #include "controllers/leaderworkerset/rules/validator_parts.h"
@@ -93,11 +95,35 @@ void check_exclusive_keys(const Json& set, const GroupTemplate& group, FieldErro
   }
 }
 
+/// spec.leaderWorkerTemplate.maxGroupRestarts.
+void check_max_restarts(const Json& set, const LeaderWorkerSetSpec& spec, FieldErrors& errors) {
+  constexpr std::string_view kPath = "spec.leaderWorkerTemplate.maxGroupRestarts";
+  const Json* const found = find_set(set, {"spec", "leaderWorkerTemplate", "maxGroupRestarts"});
+  if (found == nullptr) return;
+  const std::size_t before = errors.size();
+  check_range(set, {"spec", "leaderWorkerTemplate", "maxGroupRestarts"}, kPath, 0,
+              std::numeric_limits<std::int32_t>::max(), errors);
+  if (errors.size() > before) return;
+  if (spec.restarts == leaderworkerset::RestartPolicy::kNone) {
+    errors.push_back(invalid_value(std::string(kPath), *found,
+                                   "groups are not restarted: set restartPolicy to RecreateGroupOnPodRestart or "
+                                   "RecreateGroupAfterStart, or remove the field",
+                                   kLeaderWorkerSetRule));
+  }
+  const auto annotation = spec.annotations.find(leaderworkerset::kMaxRestarts);
+  if (annotation == spec.annotations.end() || parse_count(annotation->second) == spec.max_group_restarts) return;
+  errors.push_back(invalid_value(std::string(kPath), *found,
+                                 fmt::format("the annotation {} is {}: remove one of them, or make them equal",
+                                             leaderworkerset::kMaxRestarts, Json(annotation->second.str()).dump()),
+                                 kOurRule));
+}
+
 /// All errors of `set`, regardless of the stored object.
 void check_set(const Json& set, const LeaderWorkerSetSpec& spec, FieldErrors& errors) {
   check_lws_name(set, spec, errors);
   check_lws_schema(set, spec.group, errors);
   check_lws_counts(set, spec, errors);
+  check_max_restarts(set, spec, errors);
   check_lws_rollout(set, errors);
   check_lws_slices(spec, errors);
 }

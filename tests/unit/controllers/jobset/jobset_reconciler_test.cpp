@@ -51,9 +51,13 @@ class ReconcilingJobSets : public ::testing::Test {
   runtime::ServiceStore services_{kServices};
   runtime::ObjectStore claims_{kVolumeClaims};
   runtime::PodStore pods_{kPods};
+  FakeClock clock_;
+  Metrics metrics_;
+  testing::FakeApi api_;
+  const runtime::WorkloadClient events_{{}, api_, clock_, metrics_};
   const JobSetReconciler reconciler_{{jobsets_, jobs_.add_index(runtime::owner_uid<JobView>), services_, claims_,
                                       pods_.add_index(jobset_name_of_waiting_pod),
-                                      pods_.add_index(jobset_name_of_pod_with_teardown_grace)}};
+                                      pods_.add_index(jobset_name_of_pod_with_teardown_grace), events_}};
 };
 
 TEST_F(ReconcilingJobSets, PlansNothingForADeletedJobSet) {

@@ -5,6 +5,7 @@
 
 #include "controllers/jobset/rules/jobset_labels.h"
 #include "controllers/plan/conditions.h"
+#include "controllers/plan/waiting_conditions.h"
 #include "tests/support/jobset/jobsets.h"
 
 namespace tpuslice::jobset {
@@ -107,6 +108,58 @@ TEST(JobsStarted, IsFalseWhileJobsOfAPreviousAttemptHaveTheNames) {
 TEST(JobsStarted, IsFalseWhileTheJobSetIsSuspended) {
   EXPECT_EQ(jobs_started(without_actions(a_jobset("train").job("workers").suspend().everywhere(suspended))),
             "False Suspended: the JobSet is suspended; jobs start when spec.suspend is false");
+}
+
+/// The Jobs have no pods, and SlicesPlaced has been False for a minute.
+World without_pods() {
+  World world = a_jobset("train").job("workers").everywhere([](Json& job) {
+    job["status"] = {{"active", 0}, {"startTime", "2026-01-01T00:00:00Z"}};
+  });
+  world.set("/status", without_actions(world).plan.status->status);
+  world.now() += 1min;
+  return world;
+}
+
+TEST(RefusedPodsOfAJobSet, AreACondition) {
+  World world = without_pods();
+  const Outcome asking = without_actions(world);
+  ASSERT_EQ(asking.plan.requests.size(), 1U);
+  EXPECT_EQ(condition(asking.status.conditions, plan::kSlicesPlaced).substr(0, 17), "False PodsPending");
+  const plan::WorkloadAnswer refused{
+      asking.plan.requests[0],
+      200,
+      {{"message", "Error creating: pods \"train-workers-0-0-\" is forbidden: exceeded quota: q"},
+       {"time", format_rfc3339(world.now())}},
+      {},
+      world.now()};
+  Decisions decisions;
+  decisions.running.emplace();
+  JobSetObserved seen = world.observed();
+  seen.answers = plan::WorkloadAnswers({std::make_shared<const plan::WorkloadAnswer>(refused)});
+  const JobSetState state(seen);
+  plan::Changes changes;
+  const JobSetStatus status = next_status(state, decisions, changes);
+  const char* text = "Job train-workers-0 lacks pods: pods \"train-workers-0-*\" is forbidden: exceeded quota: q";
+  EXPECT_EQ(condition(status.conditions, plan::kSlicesPlaced), std::string("False PodsRefused: ") + text);
+  EXPECT_THAT(describe(changes.events), ElementsAre(std::string("Warning PodsRefused: ") + text));
+  world.set("/status/conditions", status.conditions);
+  JobSetObserved again = world.observed();
+  again.answers = seen.answers;
+  const JobSetState known(again);
+  plan::Changes unchanged;
+  EXPECT_EQ(next_status(known, decisions, unchanged).conditions, status.conditions);
+  EXPECT_THAT(unchanged.events, IsEmpty()) << "reported once";
+}
+
+TEST(RefusedPodsOfAJobSet, AreAskedForOnlyIfAJobLacksPods) {
+  World world = without_pods();
+  world.every_job([](Json& job) { job["spec"]["suspend"] = true; });
+  EXPECT_THAT(without_actions(world).plan.requests, IsEmpty()) << "the Job is suspended";
+  world.every_job([](Json& job) {
+    job["spec"]["suspend"] = false;
+    job["status"]["active"] = 100;
+  });
+  EXPECT_THAT(without_actions(world).plan.requests, IsEmpty());
 }
 
 TEST(JobsStarted, StaysTrueOnceTheJobSetIsFinished) {

@@ -288,5 +288,12 @@ TEST(WaitingConditions, AreTrueAgainWhenNothingWaits) {
   EXPECT_EQ(state_of(placed, kSlicesPlaced), "True SlicesPlaced");
 }
 
+TEST(WaitingConditions, SayFirstThatPodsAreRefused) {
+  const Json conditions = conditions_for({pod_of("a", "2 hosts are missing")}, {.refused = "Job a lacks pods: quota"});
+  EXPECT_EQ(state_of(conditions, kSlicesPlaced), "False PodsRefused");
+  EXPECT_EQ(message_of(conditions, kSlicesPlaced), "Job a lacks pods: quota");
+  EXPECT_EQ(state_of(conditions, kContainersStarted), "False ContainersPending");
+}
+
 }  // namespace
 }  // namespace tpuslice::plan

@@ -166,6 +166,34 @@ TEST_F(Health, CountsNodesWithoutTpusOfTheZoneFirst) {
   EXPECT_EQ(counts_from("y"), after(0s));
 }
 
+TEST_F(Health, OfNodesWithoutTpusIsDisruptedByTheirShare) {
+  observe({.disrupted_nodes = 2});
+  const std::vector<NodePtr> others = a_pool("cpu").size(4).each(without_accelerator).nodes();
+  add(others);
+  const auto counts_for_head = [&] { return health_->not_ready_without_tpus(*others[0]).counts_from; };
+  const auto set_ready = [&](std::size_t i, bool ready, Duration when) {
+    const NodePtr silent = with(others[i], not_ready);
+    health_->record(ready ? silent : others[i], ready ? others[i] : silent, after(when));
+  };
+  set_ready(0, false, 1min);
+  set_ready(1, false, 1min);
+  EXPECT_EQ(counts_for_head(), after(1min)) << "two nodes are no disruption";
+  set_ready(2, false, 2min);
+  EXPECT_EQ(counts_for_head(), std::nullopt) << "3 of 4";
+  EXPECT_EQ(counts_from(), after(0s)) << "the TPU nodes are Ready";
+  set_ready(2, true, 5min);
+  EXPECT_EQ(counts_for_head(), after(5min));
+}
+
+TEST_F(Health, OfNodesWithoutTpusIsDisruptedWithThatOfTheOthers) {
+  observe({.disrupted_nodes = 2});
+  const std::vector<NodePtr> others = a_pool("cpu").size(1).each(without_accelerator).nodes();
+  add(others);
+  health_->record(others[0], with(others[0], not_ready), after(1min));
+  lose(20, 1min);
+  EXPECT_EQ(health_->not_ready_without_tpus(*others[0]).counts_from, std::nullopt) << "the network is away";
+}
+
 TEST(EmptyHealth, IsNotDisrupted) {
   EXPECT_EQ(NodeHealth({.disrupted_nodes = 0}, after(0s)).not_ready({}).counts_from, after(0s));
 }

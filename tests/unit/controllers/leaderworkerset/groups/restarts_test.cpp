@@ -179,7 +179,7 @@ TEST(Restart, IsLimited) {
   EXPECT_EQ(decide_restart(broken, records, 3, kStart + 5min, {}).kind, kExhausted);
   EXPECT_EQ(decide_restart(broken, records, 4, kStart + 5min, {}).kind, kRestart);
   EXPECT_EQ(decide_restart(broken, {}, 0, kStart, {}).kind, kExhausted);
-  EXPECT_EQ(decide_restart(broken, {}, 0, kStart, {}).record, RestartRecord()) << "nothing to record";
+  EXPECT_EQ(decide_restart(broken, {}, 0, kStart, {}).record, (RestartRecord{"", 0, kStart, "uid-of-serve-0"}));
 }
 
 TEST(Restart, StaysExhaustedUntilTheLeaderIsReplaced) {
@@ -197,6 +197,35 @@ TEST(Restart, StaysExhaustedUntilTheLeaderIsReplaced) {
   EXPECT_EQ(exhausted({{0, first.record}}, std::nullopt, 24h).kind, kRestart) << "the limit was removed";
   EXPECT_EQ(exhausted({{0, {"previous-leader", 3, kStart, "uid-of-earlier"}}}, 3, 24h).kind, kRestart)
       << "its leader was deleted by hand, and the next one has run";
+}
+
+TEST(Restart, IsAskedForByAnAnnotationOfTheLeader) {
+  const auto recover = [](PodView& leader) { leader.annotations[std::string(kRecover)] = "true"; };
+  for (const int limit : {0, 3}) {
+    const RestartRecords used_up = {{0, {"previous-leader", limit, kStart}}};
+    const RestartDecision first = decide_restart(group(pod("serve-0"), {}), used_up, limit, kStart + 5min, {});
+    ASSERT_EQ(first.kind, kExhausted);
+    const RestartRecords records = {{0, first.record}};
+    const Group annotated = group(pod("serve-0", recover), {});
+    const RestartDecision recovered = decide_restart(annotated, records, limit, kStart + 6min, {});
+    EXPECT_EQ(recovered.kind, kRestart);
+    EXPECT_EQ(recovered.record, (RestartRecord{"uid-of-serve-0", 0, kStart + 6min})) << "counted from 0";
+    const Group other =
+        group(pod("serve-0", [](PodView& leader) { leader.annotations[std::string(kRecover)] = "false"; }), {});
+    EXPECT_EQ(decide_restart(other, records, limit, kStart + 6min, {}).kind, kExhausted);
+  }
+}
+
+TEST(Restart, IsNotAskedForByAnAnnotationOfTheTemplate) {
+  const Group broken =
+      group(pod("serve-0", [](PodView& leader) { leader.annotations[std::string(kRecover)] = "true"; }), {});
+  for (const int limit : {0, 3}) {
+    const RestartRecords used_up = {{0, {"previous-leader", limit, kStart}}};
+    const RestartDecision first = decide_restart(broken, used_up, limit, kStart + 5min, {});
+    EXPECT_EQ(first.kind, kExhausted);
+    const RestartRecords read = read_restarts(format_restarts({{0, first.record}}, 1, kStart + 5min, {}));
+    EXPECT_EQ(decide_restart(broken, read, limit, kStart + 6min, {}).kind, kExhausted) << "there would be no limit";
+  }
 }
 
 TEST(RestartRecords, SurviveARoundTrip) {

@@ -36,7 +36,8 @@ TEST(ValidateLeaderWorkerSet, AcceptsAbsentAndNullFields) {
   for (const char* field : {"replicas", "rolloutStrategy", "startupPolicy", "networkConfig"}) {
     set["spec"][field] = nullptr;
   }
-  for (const char* field : {"size", "leaderTemplate", "restartPolicy", "subGroupPolicy", "volumeClaimTemplates"}) {
+  for (const char* field :
+       {"size", "maxGroupRestarts", "leaderTemplate", "restartPolicy", "subGroupPolicy", "volumeClaimTemplates"}) {
     set["spec"]["leaderWorkerTemplate"][field] = nullptr;
   }
   EXPECT_THAT(set_errors(set), IsEmpty());
@@ -75,6 +76,9 @@ INSTANTIATE_TEST_SUITE_P(
         LwsCase{"NoSize", kGroups + "/size", 0,
                 "spec.leaderWorkerTemplate.size: Invalid value: 0: must be between 1 and 100000, inclusive"},
         LwsCase{"SizeBeyondInt32", kGroups + "/size", 1LL << 40, "spec.leaderWorkerTemplate.size: Invalid value"},
+        LwsCase{"NegativeGroupRestarts", kGroups + "/maxGroupRestarts", -1,
+                "spec.leaderWorkerTemplate.maxGroupRestarts: Invalid value: -1: must be between 0 and 2147483647"},
+        LwsCase{"GroupRestartsAsAString", kGroups + "/maxGroupRestarts", "1", "maxGroupRestarts: Invalid value: \"1\""},
         LwsCase{"SubgroupsWithoutSize", kGroups + "/subGroupPolicy", Json::object(),
                 "subGroupPolicy.subGroupSize: Required value"},
         LwsCase{"EmptySubgroups", kGroups + "/subGroupPolicy/subGroupSize", 0,
@@ -166,6 +170,23 @@ TEST(ValidateLeaderWorkerSet, AcceptsWhatUpstreamAccepts) {
   EXPECT_THAT(set_errors(with(none, kRollout, Json({{"maxUnavailable", "25%"}, {"maxSurge", 0}}))), IsEmpty());
   for (const char* policy : {"Default", "None", "RecreateGroupAfterStart", "RecreateGroupOnPodRestart"}) {
     EXPECT_THAT(set_errors(with(plain_set(), kGroups + "/restartPolicy", policy)), IsEmpty()) << policy;
+  }
+}
+
+TEST(ValidateLeaderWorkerSet, RefusesALimitOfRestartsThatIsNotMeant) {
+  const Json set = with(plain_set(), kGroups + "/maxGroupRestarts", 2);
+  const std::string annotation = "/metadata/annotations/tpuslice.dev~1max-group-restarts";
+  EXPECT_THAT(set_errors(set), IsEmpty());
+  EXPECT_THAT(set_errors(with(set, annotation, "2")), IsEmpty());
+  EXPECT_THAT(
+      set_errors(with(set, annotation, "3")),
+      ElementsAre(HasSubstr("maxGroupRestarts: Invalid value: 2: the annotation tpuslice.dev/max-group-restarts "
+                            "is \"3\": remove one of them, or make them equal")));
+  EXPECT_THAT(set_errors(with(set, annotation, "none")), ::testing::SizeIs(1));
+  EXPECT_THAT(set_errors(with(set, kGroups + "/restartPolicy", "RecreateGroupAfterStart")), IsEmpty());
+  for (const char* policy : {"None", "Default"}) {
+    EXPECT_THAT(set_errors(with(set, kGroups + "/restartPolicy", policy)),
+                ElementsAre(HasSubstr("maxGroupRestarts: Invalid value: 2: groups are not restarted")));
   }
 }
 
