@@ -27,7 +27,7 @@ World exhausted_world(const SetBuilder& set = a_set("serve").replicas(2).size(2)
 }
 
 Json failed(const World& world) {
-  const Json* found = find_condition(world.conditions(), kFailed);
+  const Json* found = find_condition(world.conditions(), leaderworkerset::kFailed);
   return found == nullptr ? Json() : *found;
 }
 
