@@ -17,7 +17,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 /// "False PodsRefused: ..." of the condition in the status of the plan.
-std::string condition_of(const plan::Plan& plan, std::string_view type) {
+std::string planned_condition(const plan::Plan& plan, std::string_view type) {
   if (!plan.status) return "unchanged";
   const Json* found = find_condition(plan.status->status["conditions"], type);
   if (found == nullptr) return "absent";
@@ -25,7 +25,7 @@ std::string condition_of(const plan::Plan& plan, std::string_view type) {
 }
 
 /// The plan once the API server has refused pods with these words.
-plan::Plan plan_after(const World& world, const plan::WorkloadRequest& request, const std::string& message) {
+plan::Plan plan_after_refusal(const World& world, const plan::WorkloadRequest& request, const std::string& message) {
   LeaderWorkerSetObserved seen = world.observed();
   const plan::WorkloadAnswer answer{
       request, 200, {{"message", message}, {"time", format_rfc3339(seen.now)}}, {}, seen.now};
@@ -47,14 +47,14 @@ TEST(RefusedPods, OfTheLeaderSetAreConditionsAndAnEvent) {
   const plan::Plan asking = serve.plan();
   ASSERT_EQ(asking.requests.size(), 1U);
   EXPECT_EQ(asking.requests[0].events->uid, plan::uid_of(serve.leader_set()));
-  const plan::Plan plan = plan_after(
+  const plan::Plan plan = plan_after_refusal(
       serve, asking.requests[0],
       "create Pod serve-1 in StatefulSet serve failed error: pods \"serve-1\" is forbidden: no PriorityClass "
       "with name missing was found");
   const std::string text =
       "StatefulSet serve lacks pods: pods \"serve-*\" is forbidden: no PriorityClass with name missing was found";
-  EXPECT_EQ(condition_of(plan, plan::kSlicesPlaced), "False PodsRefused: " + text);
-  EXPECT_EQ(condition_of(plan, kGroupsHealthy), "False PodsRefused: " + text);
+  EXPECT_EQ(planned_condition(plan, plan::kSlicesPlaced), "False PodsRefused: " + text);
+  EXPECT_EQ(planned_condition(plan, kGroupsHealthy), "False PodsRefused: " + text);
   ASSERT_THAT(plan.events, Contains(::testing::Field(&plan::EventIntent::reason, "PodsRefused")));
   EXPECT_THAT(writes_of(plan), IsEmpty());
 }
@@ -69,7 +69,7 @@ TEST(RefusedPods, OfAWorkerSetNameIt) {
   const plan::Plan asking = serve.plan();
   ASSERT_EQ(asking.requests.size(), 1U);
   EXPECT_EQ(asking.requests[0].events->uid, plan::uid_of(serve.stateful_sets().at("serve-1")));
-  EXPECT_THAT(condition_of(plan_after(serve, asking.requests[0], "x"), kGroupsHealthy),
+  EXPECT_THAT(planned_condition(plan_after_refusal(serve, asking.requests[0], "x"), kGroupsHealthy),
               HasSubstr("StatefulSet serve-1 lacks pods: x"));
 }
 

@@ -19,7 +19,7 @@ using ::testing::IsEmpty;
 constexpr const char* kField = "/spec/leaderWorkerTemplate/maxGroupRestarts";
 
 /// Its group 0 has failed and may not be restarted.
-World exhausted(const SetBuilder& set = a_set("serve").replicas(2).size(2).set(kField, 0)) {
+World exhausted_world(const SetBuilder& set = a_set("serve").replicas(2).size(2).set(kField, 0)) {
   World serve = stable_world(set);
   serve.restart_container("serve-0-1");
   serve.step();
@@ -27,7 +27,7 @@ World exhausted(const SetBuilder& set = a_set("serve").replicas(2).size(2).set(k
 }
 
 Json failed(const World& world) {
-  const Json* found = find_condition(world.conditions(), kFailed);
+  const Json* found = find_condition(world.conditions(), leaderworkerset::kFailed);
   return found == nullptr ? Json() : *found;
 }
 
@@ -49,7 +49,7 @@ TEST(RestartLimit, IsNoPartOfARevision) {
 
 TEST(RestartLimit, SetsUpstreamsConditionOnceItIsReached) {
   EXPECT_TRUE(failed(stable_world(a_set("serve").replicas(2).size(2).set(kField, 0))).is_null());
-  World serve = exhausted();
+  World serve = exhausted_world();
   EXPECT_THAT(serve.pods(), Contains(::testing::Key("serve-0")));
   EXPECT_EQ(failed(serve)["status"], "True");
   EXPECT_EQ(failed(serve)["reason"], "MaxGroupRestartsExceeded");
@@ -61,7 +61,7 @@ TEST(RestartLimit, SetsUpstreamsConditionOnceItIsReached) {
 }
 
 TEST(RestartLimit, IsLiftedByTheAnnotationOfTheLeader) {
-  World serve = exhausted();
+  World serve = exhausted_world();
   const std::string leader = plan::uid_of(serve.pods().at("serve-0"));
   serve.pods().at("serve-0")["metadata"]["annotations"][std::string(kRecover)] = "true";
   const plan::Plan plan = serve.step();

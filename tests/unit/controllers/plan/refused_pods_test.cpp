@@ -12,7 +12,7 @@ namespace {
 using namespace std::chrono_literals;
 using ::testing::IsEmpty;
 
-const Timestamp kNow(1'800'000'000s);
+const Timestamp kRefusedAt(1'800'000'000s);
 const LackingPods kJob{"Job", "train-w-0", "uid-of-job"};
 
 Json conditions_since(Timestamp since, const char* reason = "PodsPending", const char* message = "pods are created") {
@@ -28,34 +28,34 @@ struct Asked {
   Changes changes;
 };
 
-Asked ask(const Json& conditions, const WorkloadAnswers& answers = {}) {
+Asked ask_about_job(const Json& conditions, const WorkloadAnswers& answers = {}) {
   Asked out;
-  out.text = explain_lacking_pods(kJob, conditions, answers, kNow, out.changes);
+  out.text = explain_lacking_pods(kJob, conditions, answers, kRefusedAt, out.changes);
   return out;
 }
 
 WorkloadAnswers answered(Json content, int status = 200) {
   WorkloadAnswer answer;
-  answer.request = ask(conditions_since(kNow - 1min)).changes.requests.at(0);
+  answer.request = ask_about_job(conditions_since(kRefusedAt - 1min)).changes.requests.at(0);
   answer.status = status;
   answer.content = std::move(content);
   return WorkloadAnswers({std::make_shared<const WorkloadAnswer>(std::move(answer))});
 }
 
-Json refusal(const std::string& message, Timestamp time = kNow - 5s) {
+Json refusal(const std::string& message, Timestamp time = kRefusedAt - 5s) {
   return {{"message", message}, {"time", format_rfc3339(time)}};
 }
 
 TEST(RefusedPods, AreAskedForOnlyWhilePodsHaveBeenMissingForAWhile) {
-  const Json fresh = conditions_since(kNow - 4s);
-  EXPECT_THAT(ask(fresh).changes.requests, IsEmpty());
-  EXPECT_EQ(ask(fresh).changes.requeue_after, 6s);
-  EXPECT_THAT(ask(Json::array()).changes.requests, IsEmpty()) << "the first plan of the workload";
-  Json placed = conditions_since(kNow - 1min);
+  const Json fresh = conditions_since(kRefusedAt - 4s);
+  EXPECT_THAT(ask_about_job(fresh).changes.requests, IsEmpty());
+  EXPECT_EQ(ask_about_job(fresh).changes.requeue_after, 6s);
+  EXPECT_THAT(ask_about_job(Json::array()).changes.requests, IsEmpty()) << "the first plan of the workload";
+  Json placed = conditions_since(kRefusedAt - 1min);
   placed[0]["status"] = "True";
-  EXPECT_THAT(ask(placed).changes.requests, IsEmpty());
-  EXPECT_FALSE(ask(placed).changes.requeue_after);
-  const Asked late = ask(conditions_since(kNow - 10s));
+  EXPECT_THAT(ask_about_job(placed).changes.requests, IsEmpty());
+  EXPECT_FALSE(ask_about_job(placed).changes.requeue_after);
+  const Asked late = ask_about_job(conditions_since(kRefusedAt - 10s));
   ASSERT_EQ(late.changes.requests.size(), 1U);
   EXPECT_EQ(late.changes.requests[0].events->uid, "uid-of-job");
   EXPECT_EQ(late.changes.requests[0].events->reason, "FailedCreate");
@@ -63,8 +63,10 @@ TEST(RefusedPods, AreAskedForOnlyWhilePodsHaveBeenMissingForAWhile) {
 }
 
 TEST(RefusedPods, AreExplainedByTheApiServersWords) {
-  const Json conditions = conditions_since(kNow - 1min);
-  const auto text = [&](const std::string& message) { return ask(conditions, answered(refusal(message))).text; };
+  const Json conditions = conditions_since(kRefusedAt - 1min);
+  const auto text = [&](const std::string& message) {
+    return ask_about_job(conditions, answered(refusal(message))).text;
+  };
   EXPECT_EQ(
       text("Error creating: pods \"train-w-0-0-\" is forbidden: no PriorityClass with name missing was found"),
       "Job train-w-0 lacks pods: pods \"train-w-0-*\" is forbidden: no PriorityClass with name missing was found");
@@ -78,20 +80,21 @@ TEST(RefusedPods, AreExplainedByTheApiServersWords) {
 }
 
 TEST(RefusedPods, AreNotExplainedByAnOldEvent) {
-  const Json conditions = conditions_since(kNow - 1h);
-  EXPECT_THAT(ask(conditions, answered(refusal("x", kNow - 20min))).text, IsEmpty());
-  EXPECT_THAT(ask(conditions, answered(Json::object())).text, IsEmpty());
-  const Asked recent = ask(conditions, answered(refusal("x", kNow - 19min)));
+  const Json conditions = conditions_since(kRefusedAt - 1h);
+  EXPECT_THAT(ask_about_job(conditions, answered(refusal("x", kRefusedAt - 20min))).text, IsEmpty());
+  EXPECT_THAT(ask_about_job(conditions, answered(Json::object())).text, IsEmpty());
+  const Asked recent = ask_about_job(conditions, answered(refusal("x", kRefusedAt - 19min)));
   EXPECT_EQ(recent.text, "Job train-w-0 lacks pods: x");
   EXPECT_EQ(recent.changes.requeue_after, 1min) << "no other event may come";
 }
 
 TEST(RefusedPods, KeepTheirExplanationWhileThereIsNoAnswer) {
-  EXPECT_EQ(ask(conditions_since(kNow - 1min, "PodsRefused", "Job train-w-0 lacks pods: x")).text,
+  EXPECT_EQ(ask_about_job(conditions_since(kRefusedAt - 1min, "PodsRefused", "Job train-w-0 lacks pods: x")).text,
             "Job train-w-0 lacks pods: x")
       << "as after a restart of the operator";
-  EXPECT_THAT(ask(conditions_since(kNow - 1min)).text, IsEmpty());
-  EXPECT_THAT(ask(conditions_since(kNow - 1min), answered({}, 0)).text, IsEmpty()) << "without the permission";
+  EXPECT_THAT(ask_about_job(conditions_since(kRefusedAt - 1min)).text, IsEmpty());
+  EXPECT_THAT(ask_about_job(conditions_since(kRefusedAt - 1min), answered({}, 0)).text, IsEmpty())
+      << "without the permission";
 }
 
 }  // namespace

@@ -15,7 +15,7 @@ using namespace std::chrono_literals;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-const Options kOptions{.node_timeout = 40s, .teardown_interval = 10s, .lost_pod_timeout = 5min};
+const Options kHeadOptions{.node_timeout = 40s, .teardown_interval = 10s, .lost_pod_timeout = 5min};
 constexpr ResourceType kRayClusters{"ray.io", "v1", "RayCluster", "rayclusters"};
 
 /// The head of a RayCluster on a node without TPUs, being deleted since second 100.
@@ -42,7 +42,7 @@ LostPodObserved lost_head(Duration now) {
 }
 
 TEST(LostHead, IsForceDeletedFiveMinutesAfterItsDeletionWasDue) {
-  const plan::Plan plan = plan_lost_pod(lost_head(400s), kOptions);
+  const plan::Plan plan = plan_lost_pod(lost_head(400s), kHeadOptions);
   ASSERT_THAT(writes_of(plan), ElementsAre("delete Pod train-head"));
   const plan::Action action = action_of(plan, "delete Pod train-head");
   EXPECT_EQ(action.preconditions.uid, "uid-of-train-head");
@@ -54,33 +54,33 @@ TEST(LostHead, IsForceDeletedFiveMinutesAfterItsDeletionWasDue) {
 }
 
 TEST(LostHead, IsKeptUntilThen) {
-  const plan::Plan early = plan_lost_pod(lost_head(399s), kOptions);
+  const plan::Plan early = plan_lost_pod(lost_head(399s), kHeadOptions);
   EXPECT_TRUE(early.empty());
   EXPECT_EQ(early.requeue_after, Duration(1s));
   LostPodObserved recent = lost_head(420s);
   recent.health = NotReady{after(400s)};
-  EXPECT_TRUE(plan_lost_pod(recent, kOptions).empty()) << "its node is not lost yet";
-  EXPECT_EQ(plan_lost_pod(recent, kOptions).requeue_after, Duration(20s));
+  EXPECT_TRUE(plan_lost_pod(recent, kHeadOptions).empty()) << "its node is not lost yet";
+  EXPECT_EQ(plan_lost_pod(recent, kHeadOptions).requeue_after, Duration(20s));
   LostPodObserved in_turn = lost_head(400s);
   in_turn.turn = after(410s);
-  EXPECT_TRUE(plan_lost_pod(in_turn, kOptions).empty());
-  EXPECT_EQ(plan_lost_pod(in_turn, kOptions).requeue_after, Duration(10s));
+  EXPECT_TRUE(plan_lost_pod(in_turn, kHeadOptions).empty());
+  EXPECT_EQ(plan_lost_pod(in_turn, kHeadOptions).requeue_after, Duration(10s));
 }
 
 TEST(LostHead, IsKeptWhileManyNodesAreNotReady) {
   LostPodObserved seen = lost_head(4000s);
   seen.health = NotReady{after(60s), std::nullopt};
-  EXPECT_TRUE(plan_lost_pod(seen, kOptions).empty());
-  EXPECT_EQ(plan_lost_pod(seen, kOptions).requeue_after, kOptions.node_timeout);
+  EXPECT_TRUE(plan_lost_pod(seen, kHeadOptions).empty());
+  EXPECT_EQ(plan_lost_pod(seen, kHeadOptions).requeue_after, kHeadOptions.node_timeout);
 }
 
 TEST(LostHead, IsKeptOnANodeThatIsReadyOrGone) {
   LostPodObserved ready = lost_head(4000s);
   ready.health.reset();
-  EXPECT_TRUE(plan_lost_pod(ready, kOptions).empty());
+  EXPECT_TRUE(plan_lost_pod(ready, kHeadOptions).empty());
   LostPodObserved gone = lost_head(4000s);
   gone.node = nullptr;
-  EXPECT_TRUE(plan_lost_pod(gone, kOptions).empty()) << "Kubernetes deletes it";
+  EXPECT_TRUE(plan_lost_pod(gone, kHeadOptions).empty()) << "Kubernetes deletes it";
 }
 
 TEST(LostPods, AreThoseOfNoSliceWhoseControllerMayReplaceThem) {
@@ -101,7 +101,7 @@ TEST(LostPods, AreThoseOfNoSliceWhoseControllerMayReplaceThem) {
 /// A reconciler with a node and its pods; time begins with a Ready node.
 class LostHeads : public ::testing::Test {
  protected:
-  LostHeads() : health_(std::make_shared<NodeHealth>(kOptions, after(0s))) {
+  LostHeads() : health_(std::make_shared<NodeHealth>(kHeadOptions, after(0s))) {
     workloads_.add(kRayClusters, clusters_, "", nullptr);
   }
   void lose_nodes(int count) {
@@ -124,7 +124,7 @@ class LostHeads : public ::testing::Test {
   runtime::NodeStore nodes_{kNodes};
   Workloads workloads_;
   const std::shared_ptr<NodeHealth> health_;
-  const LostPodReconciler reconciler_{runtime::PodStores({&pods_}), nodes_, health_, kOptions};
+  const LostPodReconciler reconciler_{runtime::PodStores({&pods_}), nodes_, health_, kHeadOptions};
 };
 
 TEST_F(LostHeads, AreDeletedAtTheRateOfSlices) {

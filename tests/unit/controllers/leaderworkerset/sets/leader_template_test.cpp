@@ -15,17 +15,17 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-const std::string kHash{kLeaderTemplate};
+const std::string kTemplateHash{kLeaderTemplate};
 
 Json& image_of(World& world) { return world.leader_set()["spec"]["template"]["spec"]["containers"][0]["image"]; }
 
 /// The patch of the leader set; null if there is none.
-Json patch_of(const plan::Plan& plan) {
+Json leader_set_patch(const plan::Plan& plan) {
   if (writes_of(plan, "patch StatefulSet serve").empty()) return {};
   return action_of(plan, "patch StatefulSet serve").body.make().value();
 }
 
-std::vector<std::string> warnings_of(const plan::Plan& plan) {
+std::vector<std::string> restorations(const plan::Plan& plan) {
   std::vector<std::string> out;
   for (const plan::EventIntent& event : plan::events_of(plan)) {
     if (event.reason == "LeaderTemplateRestored") out.push_back(event.message);
@@ -48,7 +48,7 @@ TEST(LeaderTemplate, IsRestoredAfterAChangeByAnotherClient) {
   EXPECT_THAT(writes_of(plan), ElementsAre("patch StatefulSet serve"));
   EXPECT_EQ(action_of(plan, "patch StatefulSet serve").preconditions.uid, plan::uid_of(serve.leader_set()));
   EXPECT_EQ(serve.leader_set()["spec"]["template"], before);
-  EXPECT_THAT(warnings_of(plan),
+  EXPECT_THAT(restorations(plan),
               ElementsAre("Restored the pod template of leader statefulset serve, of which another client had changed "
                           "metadata.labels, spec.containers: change the LeaderWorkerSet instead"));
   EXPECT_EQ(serve.pods(), pods) << "no group is restarted";
@@ -61,12 +61,13 @@ TEST(LeaderTemplate, IsRestoredAfterAChangeByAnotherClient) {
 TEST(LeaderTemplate, IsRecordedOnceAndThenNothingIsWritten) {
   World serve(a_set("serve").replicas(2).size(2).json());
   serve.step();
-  EXPECT_FALSE(serve.leader_set()["metadata"]["annotations"].contains(kHash)) << "what the API server made of it is "
-                                                                                 "not known yet";
-  const Json patch = patch_of(serve.step());
-  EXPECT_TRUE(patch["metadata"]["annotations"].contains(kHash)) << patch;
+  EXPECT_FALSE(serve.leader_set()["metadata"]["annotations"].contains(kTemplateHash))
+      << "what the API server made of it is "
+         "not known yet";
+  const Json patch = leader_set_patch(serve.step());
+  EXPECT_TRUE(patch["metadata"]["annotations"].contains(kTemplateHash)) << patch;
   EXPECT_FALSE(patch.contains("spec")) << patch;
-  EXPECT_TRUE(patch_of(serve.plan()).is_null());
+  EXPECT_TRUE(leader_set_patch(serve.plan()).is_null());
 }
 
 TEST(LeaderTemplate, KeepsWhatOthersAddToIt) {
@@ -79,13 +80,13 @@ TEST(LeaderTemplate, KeepsWhatOthersAddToIt) {
 
 TEST(LeaderTemplate, OfAnotherManagerOrVersionStays) {
   World serve = stable_world();
-  serve.leader_set()["metadata"]["annotations"].erase(kHash);
+  serve.leader_set()["metadata"]["annotations"].erase(kTemplateHash);
   Json& annotations = serve.leader_set()["spec"]["template"]["metadata"]["annotations"];
   const Json size = annotations[std::string(kLwsSize)];
   annotations.erase(std::string(kLwsSize));
   EXPECT_THAT(writes_of(serve.plan()), IsEmpty()) << "all leaders would be recreated";
   annotations[std::string(kLwsSize)] = size;
-  EXPECT_EQ(patch_of(serve.plan())["spec"], Json()) << "one that is as we write it is recorded";
+  EXPECT_EQ(leader_set_patch(serve.plan())["spec"], Json()) << "one that is as we write it is recorded";
   EXPECT_THAT(writes_of(serve.plan()), ElementsAre("patch StatefulSet serve"));
 }
 
@@ -95,13 +96,13 @@ TEST(LeaderTemplate, ThatAWebhookCompletesStays) {
   complete_template(serve);
   serve.settle();
   EXPECT_EQ(serve.leader_set()["spec"]["template"]["spec"]["containers"].size(), 2U);
-  EXPECT_FALSE(serve.leader_set()["metadata"]["annotations"].contains(kHash));
+  EXPECT_FALSE(serve.leader_set()["metadata"]["annotations"].contains(kTemplateHash));
 }
 
 TEST(LeaderTemplate, IsRestoredOnceIfAWebhookChangesItAgain) {
   World serve = stable_world();
   complete_template(serve);
-  EXPECT_EQ(warnings_of(serve.step()).size(), 1U);
+  EXPECT_EQ(restorations(serve.step()).size(), 1U);
   complete_template(serve);
   EXPECT_THAT(writes_of(serve.plan()), IsEmpty()) << "the webhook would change it for ever";
 }
@@ -110,7 +111,7 @@ TEST(LeaderTemplate, IsComparedAgainAfterARollout) {
   World serve = stable_world();
   serve.change_set("/spec/leaderWorkerTemplate/workerTemplate/spec/containers/0/image", "second");
   serve.step();
-  EXPECT_FALSE(serve.leader_set()["metadata"]["annotations"].contains(kHash)) << "of the earlier template";
+  EXPECT_FALSE(serve.leader_set()["metadata"]["annotations"].contains(kTemplateHash)) << "of the earlier template";
   serve.settle();
   image_of(serve) = "foreign";
   serve.step();
@@ -126,8 +127,8 @@ TEST(LeaderTemplate, IsNotChangedForAnAnnotationThatStartsNoRollout) {
 }
 
 TEST(LeaderTemplate, HashOfAUserIsNotCopiedFromTheSet) {
-  World serve = stable_world(a_set("serve").replicas(1).size(1).annotation(kHash, "mine"));
-  const Json recorded = serve.leader_set()["metadata"]["annotations"][kHash];
+  World serve = stable_world(a_set("serve").replicas(1).size(1).annotation(kTemplateHash, "mine"));
+  const Json recorded = serve.leader_set()["metadata"]["annotations"][kTemplateHash];
   EXPECT_NE(recorded, "mine");
   EXPECT_THAT(writes_of(serve.plan()), IsEmpty());
 }
