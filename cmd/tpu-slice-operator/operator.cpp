@@ -127,7 +127,12 @@ Result<std::unique_ptr<Operator>> Operator::start(const OperatorOptions& options
   kind::Settings settings = kind_settings(options, result->dependencies_);
   for (const kind::Kind* each : kinds()) {
     settings.controller.counters = each->counters;
-    if (options.enables(each->controller)) each->add(result->manager_, settings);
+    settings.controller.muted_counters = options.upstream_metrics ? std::string_view() : each->upstream.metrics;
+    if (!options.enables(each->controller)) continue;
+    each->add(result->manager_, settings);
+    if (options.upstream_metrics && each->upstream_metrics != nullptr) {
+      result->upstream_metrics_.push_back({each->controller, each->upstream_metrics(result->manager_, settings)});
+    }
   }
   if (options.enables("slice")) {
     const slice::SliceStores stores =
@@ -192,6 +197,9 @@ Status Operator::start_metrics_server(const OperatorOptions& options) {
   metrics.service = options.metrics_service;
   metrics.namespace_name = dependencies_.namespace_name;
   metrics.pages = debug_pages(manager_, dependencies_.log);
+  if (options.upstream_metrics) {
+    metrics.append = [this](std::string& text) { append_upstream_metrics(manager_, upstream_metrics_, text); };
+  }
   metrics.shares_certificate = webhook_ && options.webhook_cert_dir.empty();
   auto server =
       MetricsServer::start(metrics, review_api_, dependencies_.clock, dependencies_.metrics, dependencies_.log);

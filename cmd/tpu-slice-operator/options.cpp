@@ -130,6 +130,10 @@ const std::vector<Setting>& settings() {  // NOLINT(readability-function-size): 
        "Service in front of /metrics, for which the operator's own certificate is issued, too. Default: "
        "tpu-slice-operator-metrics",
        text(&O::metrics_service)},
+      {"--upstream-metrics",
+       "Serve the metrics of KubeRay and JobSet under their names, too, with the names of objects and namespaces. "
+       "Default: true",
+       boolean(&O::upstream_metrics), true},
       {"--health-probe-bind-address",
        "Address of /healthz and /readyz; 0 turns it off. \":8081\" is that port of all IPv6 and IPv4 addresses. "
        "Default: :8081",

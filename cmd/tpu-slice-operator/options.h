@@ -24,6 +24,7 @@ struct OperatorOptions {
   bool metrics_secure = true;                  ///< HTTPS, for clients that the API server authenticates and authorizes.
   std::string metrics_cert_dir;                ///< tls.crt and tls.key; empty: the operator's own.
   std::string metrics_service = "tpu-slice-operator-metrics";  ///< Name of the Service the certificate is for.
+  bool upstream_metrics = true;                                ///< Metrics under the names of upstream's operators.
   std::string health_probe_bind_address = ":8081";             ///< "0" turns it off.
   std::string webhook_bind_address = ":9443";                  ///< "0" turns it off.
   std::string webhook_cert_dir;                       ///< tls.crt and tls.key; empty: the operator makes its own.

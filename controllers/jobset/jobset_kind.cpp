@@ -65,7 +65,7 @@ void add(runtime::Manager& manager, const kind::Settings& settings) {
 // Source of the Lease's name: pkg/config of jobset.
 constinit const kind::Kind kKind{.type = kJobSets,
                                  .controller = "jobset",
-                                 .upstream = {"JobSet's controller", "6d4f6a47.jobset.x-k8s.io", kJobSets},
+                                 .upstream = {"JobSet's controller", "6d4f6a47.jobset.x-k8s.io", kJobSets, "jobset_"},
                                  .admission = kAdmission,
                                  .rests = rests,
                                  .counters = kCounters,

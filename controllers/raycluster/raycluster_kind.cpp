@@ -7,6 +7,7 @@
 #include "controllers/raycluster/adoption.h"
 #include "controllers/raycluster/children/children.h"
 #include "controllers/raycluster/raycluster_configuration.h"
+#include "controllers/raycluster/raycluster_metrics.h"
 #include "controllers/raycluster/redis_cleanup/redis_cleanup.h"
 #include "controllers/raycluster/rules/raycluster_labels.h"
 #include "controllers/raycluster/rules/raycluster_rules.h"
@@ -87,6 +88,11 @@ void add(runtime::Manager& manager, const kind::Settings& settings) {
   add_raycluster(manager, options, settings.controller, settings.watch_namespace);
 }
 
+kind::WriteSeries upstream_metrics(runtime::Manager& manager, const kind::Settings& settings) {
+  const auto& clusters = manager.store<ObjectView>(kRayClusters, {.namespace_name = settings.watch_namespace});
+  return [&clusters](SeriesWriter& out) { write_metrics(clusters.list(), out); };
+}
+
 }  // namespace
 
 constinit const kind::Kind kKind{.type = kRayClusters,
@@ -97,6 +103,7 @@ constinit const kind::Kind kKind{.type = kRayClusters,
                                  .finalizer = {.name = kRedisCleanupFinalizer, .keep_on_terminating = true},
                                  .section = kConfigurationSection,
                                  .check_section = check_section,
-                                 .add = add};
+                                 .add = add,
+                                 .upstream_metrics = upstream_metrics};
 
 }  // namespace tpuslice::raycluster

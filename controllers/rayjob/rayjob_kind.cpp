@@ -8,6 +8,7 @@
 #include "controllers/raycluster/raycluster_configuration.h"
 #include "controllers/raycluster/raycluster_kind.h"
 #include "controllers/raycluster/rules/raycluster_labels.h"
+#include "controllers/rayjob/rayjob_metrics.h"
 #include "controllers/rayjob/render.h"
 #include "controllers/rayjob/rules/rayjob_labels.h"
 #include "controllers/rayjob/rules/rayjob_rules.h"
@@ -83,6 +84,13 @@ void add(runtime::Manager& manager, const kind::Settings& settings) {
   add_rayjob(manager, settings.send_to_workload, options, settings.controller, settings.watch_namespace);
 }
 
+kind::WriteSeries upstream_metrics(runtime::Manager& manager, const kind::Settings& settings) {
+  auto& jobs = manager.store<ObjectView>(kRayJobs, {.namespace_name = settings.watch_namespace});
+  const auto retried = std::make_shared<RetriedAttempts>(manager.clock());
+  jobs.add_listener([retried](const auto& before, const auto& after) { retried->changed(before, after); });
+  return [&jobs, retried](SeriesWriter& out) { write_metrics(jobs.list(), *retried, out); };
+}
+
 constexpr std::array kCounters{&kFinishedRayJobs};
 
 }  // namespace
@@ -95,6 +103,7 @@ constinit const kind::Kind kKind{.type = kRayJobs,
                                  .admission = kAdmission,
                                  .finalizer = {kStopFinalizer},
                                  .counters = kCounters,
-                                 .add = add};
+                                 .add = add,
+                                 .upstream_metrics = upstream_metrics};
 
 }  // namespace tpuslice::rayjob

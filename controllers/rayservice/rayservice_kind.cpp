@@ -7,6 +7,7 @@
 #include "controllers/raycluster/raycluster_configuration.h"
 #include "controllers/raycluster/raycluster_kind.h"
 #include "controllers/raycluster/rules/raycluster_labels.h"
+#include "controllers/rayservice/rayservice_metrics.h"
 #include "controllers/rayservice/rules/rayservice_labels.h"
 #include "controllers/rayservice/rules/rayservice_rules.h"
 #include "controllers/rayservice/rules/spec.h"
@@ -70,6 +71,11 @@ void add(runtime::Manager& manager, const kind::Settings& settings) {
   add_rayservice(manager, settings.send_to_workload, options, settings.controller, settings.watch_namespace);
 }
 
+kind::WriteSeries upstream_metrics(runtime::Manager& manager, const kind::Settings& settings) {
+  const auto& services = manager.store<ObjectView>(kRayServices, {.namespace_name = settings.watch_namespace});
+  return [&services](SeriesWriter& out) { write_metrics(services.list(), out); };
+}
+
 }  // namespace
 
 // An operator that serves RayClusters serves RayServices, too: two operators would work on the same objects.
@@ -79,6 +85,7 @@ constinit const kind::Kind kKind{.type = kRayServices,
                                  .upstream = raycluster::kKubeRay,
                                  .admission = kAdmission,
                                  .finalizer = {kFinalizer},
-                                 .add = add};
+                                 .add = add,
+                                 .upstream_metrics = upstream_metrics};
 
 }  // namespace tpuslice::rayservice

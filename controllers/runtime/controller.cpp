@@ -28,10 +28,15 @@ std::size_t actions_of(const plan::Plan& plan) {
 
 using Counters = std::map<std::pair<std::string, MetricLabels>, Counter*>;
 
+bool is_muted(const ControllerOptions& options, std::string_view counter) {
+  return !options.muted_counters.empty() && counter.starts_with(options.muted_counters);
+}
+
 /// The counters, which are zero, with all values of their labels.
-Counters register_counters(std::span<const plan::CounterDefinition* const> declared, Metrics& metrics) {
+Counters register_counters(const ControllerOptions& options, Metrics& metrics) {
   Counters out;
-  for (const plan::CounterDefinition* counter : declared) {
+  for (const plan::CounterDefinition* counter : options.counters) {
+    if (is_muted(options, counter->name)) continue;
     const std::string name(counter->name);
     const auto add = [&](const MetricLabels& labels) {
       out.emplace(std::pair(name, labels), &metrics.counter(name, std::string(counter->help), labels));
@@ -51,7 +56,7 @@ Controller::Controller(std::unique_ptr<plan::Reconciler> reconciler, ControllerO
       executor_(dependencies.executor),
       clock_(dependencies.clock),
       registry_(dependencies.metrics),
-      counters_(register_counters(options_.counters, registry_)),
+      counters_(register_counters(options_, registry_)),
       metrics_(controller_metrics(registry_, reconciler_->name())),
       log_(dependencies.log.with({{"controller", reconciler_->name()},
                                   {"controllerGroup", reconciler_->resource().group},
@@ -182,6 +187,7 @@ void Controller::measure(const plan::Plan& plan, const ExecutionReport& report) 
   const auto record = [&](const plan::Measurement& measured) {
     switch (measured.kind) {
       case plan::Measurement::Kind::kCount:
+        if (is_muted(options_, measured.name)) break;
         if (const auto counter = counters_.find({measured.name, measured.labels}); counter != counters_.end()) {
           counter->second->increment(measured.value);
         } else {

@@ -55,6 +55,8 @@ struct ControllerOptions {
   /// Counters that plans of the reconciler increment: zero from the start. It is a bug to increment another one, which
   /// is logged.
   std::span<const plan::CounterDefinition* const> counters = {};
+  /// Counters whose names begin so are neither registered nor incremented. Empty: none.
+  std::string_view muted_counters = {};
   WorkQueueOptions queue;  ///< The name is the reconciler's.
 };
 

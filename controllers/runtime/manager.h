@@ -108,6 +108,7 @@ class Manager {
   /// Controllers of `upstream.controllers` do not run while the upstream controller does. Before run() or step().
   void defer_to(UpstreamController upstream);
   [[nodiscard]] UpstreamControllers& upstream() { return upstream_; }
+  [[nodiscard]] const UpstreamControllers& upstream() const { return upstream_; }
 
   /// The client for servers in the pods of workloads, which all controllers share; `send` is that of the first call.
   /// Requests that may change something are sent by the leader only, and not for controllers that do not run.

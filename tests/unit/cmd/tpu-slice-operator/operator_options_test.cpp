@@ -49,6 +49,14 @@ TEST(OperatorOptions, MetricsAreSecureUnlessThatIsTurnedOff) {
   EXPECT_FALSE(options.metrics_secure);
 }
 
+TEST(OperatorOptions, UpstreamMetricsAreServedUnlessThatIsTurnedOff) {
+  EXPECT_TRUE(parse({})->options.upstream_metrics);
+  EXPECT_FALSE(parse({"--upstream-metrics=false"})->options.upstream_metrics);
+  OperatorOptions options;
+  ASSERT_TRUE(apply_configuration("f", std::string(kHeader) + "upstreamMetrics: false\n", options).ok());
+  EXPECT_FALSE(options.upstream_metrics);
+}
+
 TEST(OperatorOptions, TheLastEntryForAControllerWins) {
   EXPECT_TRUE(parse({})->options.enables("raycluster"));
   EXPECT_FALSE(parse({"--controllers=*,-raycluster"})->options.enables("raycluster"));
