@@ -60,7 +60,7 @@ kind::Settings kind_settings(const OperatorOptions& options, const OperatorDepen
   kind::Settings settings;
   settings.mutation = mutation_options(options);
   settings.cluster_domain = options.cluster_domain;
-  settings.watch_namespace = options.watch_namespace;
+  settings.watch_namespaces = options.watch_namespaces;
   settings.has_webhook = options.webhook_bind_address != "0";
   settings.controller = {.workers = options.max_concurrent_reconciles};
   settings.send_to_workload = dependencies.send_to_workload;
@@ -86,13 +86,12 @@ decltype(MetricsServerOptions::pages) debug_pages(const runtime::Manager& manage
 }
 
 /// Those whose controllers run; their stores are added already.
-slice::Workloads workloads(runtime::Manager& manager, const OperatorOptions& options,
-                           const std::string& namespace_name) {
+slice::Workloads workloads(runtime::Manager& manager, const OperatorOptions& options) {
   slice::Workloads out;
   for (const kind::Kind* each : kinds()) {
     if (!options.enables(each->controller) || each->admission.identify == nullptr) continue;
-    out.add(each->type, manager.store<ObjectView>(each->type, {.namespace_name = namespace_name}), namespace_name,
-            each->rests);
+    const runtime::Namespaces& namespaces = options.watch_namespaces;
+    out.add(each->type, manager.store<ObjectView>(each->type, {.namespaces = namespaces}), namespaces, each->rests);
   }
   return out;
 }
@@ -135,8 +134,7 @@ Result<std::unique_ptr<Operator>> Operator::start(const OperatorOptions& options
     }
   }
   if (options.enables("slice")) {
-    const slice::SliceStores stores =
-        slice::add_slice_stores(result->manager_, workloads(result->manager_, options, settings.watch_namespace));
+    const slice::SliceStores stores = slice::add_slice_stores(result->manager_, workloads(result->manager_, options));
     placement::add_placement(result->manager_, stores, placement_options(options, result->dependencies_.namespace_name),
                              options.max_concurrent_reconciles);
     slice::add_slices(result->manager_, stores, slice_options(options), {.workers = options.max_concurrent_reconciles});

@@ -16,7 +16,7 @@ struct OperatorOptions {
   std::string config;                            ///< Path of a configuration file.
   std::vector<std::string> controllers = {"*"};  ///< The list of --controllers: "*", "raycluster", "-jobset".
   std::vector<std::string> take_over;            ///< Controllers that run beside an upstream one of their kind.
-  std::string watch_namespace;                   ///< Empty: all.
+  std::vector<std::string> watch_namespaces;     ///< None: all.
   bool leader_elect = false;
   std::string leader_election_namespace;  ///< Empty: the pod's own.
   std::string leader_election_id = "tpu-slice-operator";

@@ -22,8 +22,8 @@ namespace tpuslice::kind {
 struct Settings {
   rules::MutationOptions mutation;               ///< Mutation of TPU pods.
   std::string cluster_domain = "cluster.local";  ///< DNS suffix of services.
-  std::string watch_namespace;                   ///< Empty: all.
-  bool has_webhook = false;                      ///< Our webhook mutates the pods that others create.
+  runtime::Namespaces watch_namespaces;
+  bool has_webhook = false;  ///< Our webhook mutates the pods that others create.
   runtime::ControllerOptions controller;
   runtime::SendToWorkload send_to_workload;  ///< Sends requests to servers in pods of workloads.
   Json configuration;  ///< The configuration file: an object with valid sections of kinds (Kind::section), or null.

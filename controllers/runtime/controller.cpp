@@ -17,6 +17,10 @@ WorkQueueOptions named(WorkQueueOptions options, const std::string& name) {
 /// Half a second to nine hours: plans measure how long users wait.
 const Buckets kLongDurations = exponential_buckets(0.5, 2, 17);
 
+/// Retry interval of a key in a namespace for which a store is not synced, while others are: no change of the store
+/// says when it is, if the namespace has no object in it.
+constexpr Duration kUnsyncedRetry = std::chrono::seconds(1);
+
 /// After a plan of this size, free memory is returned to the system.
 constexpr std::size_t kManyActions = 64;
 
@@ -87,7 +91,7 @@ void Controller::sends_requests(WorkloadClient& client) {
 }
 
 bool Controller::synced() const {
-  return std::ranges::all_of(stores_, [](const AnyStore* store) { return store->synced(); });
+  return std::ranges::all_of(stores_, [](const AnyStore* store) { return store->partly_synced(); });
 }
 
 std::vector<KeyReport> Controller::report(const KeyQuery& query) const {
@@ -146,6 +150,10 @@ void Controller::process(const ObjectKey& key, Instant now, const std::stop_toke
 }
 
 void Controller::reconcile(const ObjectKey& key, Instant now, const std::stop_token& stop) {
+  if (!std::ranges::all_of(stores_, [&](const AnyStore* store) { return store->synced(key); })) {
+    queue_.add_after(key, kUnsyncedRetry);
+    return;
+  }
   if (!ledger_.satisfied(key, now)) {
     queue_.add_after(key, options_.lag_poll);
     return;

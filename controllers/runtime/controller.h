@@ -98,7 +98,8 @@ class Controller {
   [[nodiscard]] std::string name() const { return reconciler_->name(); }
   [[nodiscard]] const plan::Reconciler& reconciler() const { return *reconciler_; }
   [[nodiscard]] int workers() const { return options_.workers; }
-  /// All watched stores that are not optional hold their first list.
+  /// All watched stores that are not optional hold their first list, of a store of several namespaces that of one. Keys
+  /// of a namespace whose lists are missing are not planned.
   [[nodiscard]] bool synced() const;
 
   /// Reconciles one key, if one is due. False if none was.

@@ -28,8 +28,8 @@ class Workloads {
   /// Null: never.
   using Rests = bool (*)(const Json& object);
 
-  /// The store outlives it and has the objects of one namespace; empty: of all.
-  void add(const ResourceType& type, const runtime::ObjectStore& store, std::string namespace_name, Rests rests);
+  /// The store outlives it and has the objects of `namespaces`.
+  void add(const ResourceType& type, const runtime::ObjectStore& store, runtime::Namespaces namespaces, Rests rests);
   [[nodiscard]] WorkloadState state_of(const plan::ObjectReference& workload) const;
 
  private:
@@ -51,7 +51,7 @@ class Workloads {
   struct Kind {
     ResourceType type;
     const runtime::ObjectStore* store = nullptr;
-    std::string namespace_name;
+    runtime::Namespaces namespaces;
     Rests rests = nullptr;
   };
   std::vector<Kind> kinds_;
