@@ -43,7 +43,7 @@ class Histogram {
 
 /// Ascending upper bounds; the bucket of everything (+Inf) is added.
 using Buckets = std::vector<double>;
-/// Client-go's for durations in seconds: 5 ms to 10 s.
+/// Prometheus' default, for durations in seconds: 5 ms to 10 s.
 [[nodiscard]] Buckets latency_buckets();
 /// `count` bounds, each `factor` times the one before: 1, 2, 4, ...
 [[nodiscard]] Buckets exponential_buckets(double first, double factor, int count);

@@ -3,6 +3,12 @@
 #include <utility>
 
 namespace tpuslice::client {
+namespace {
+
+// Source: k8s.io/component-base/metrics/prometheus/restclient.
+const Buckets kLatencies = {0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60};
+
+}  // namespace
 
 MeteredTransport::MeteredTransport(http::Transport& inner, Metrics& metrics, const Clock& clock, std::string host,
                                    Logger log)
@@ -32,7 +38,7 @@ void MeteredTransport::record(const std::string& method, int status, Duration to
       .increment();
   metrics_
       .histogram("rest_client_request_duration_seconds", "Request latency in seconds, broken down by verb and host.",
-                 latency_buckets(), {{"verb", method}, {"host", host_}})
+                 kLatencies, {{"verb", method}, {"host", host_}})
       .observe(std::chrono::duration<double>(took).count());
 }
 

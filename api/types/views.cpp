@@ -62,6 +62,11 @@ Result<ObjectView> ObjectView::decode(std::string_view json, const KeptKeys* /*k
   return from_json(std::move(document));
 }
 
+Object ObjectView::object_without_spec() const {
+  static constexpr std::array<std::string_view, 2> kLeftOut = {"spec", "annotations"};
+  return minimal ? object() : Object(parse_json(text, {.without = kLeftOut}).value());
+}
+
 Object ObjectView::object() const {
   if (!minimal) return Object(parse_json(text).value());
   Json metadata = {{"name", key.name}, {"uid", uid}, {"resourceVersion", resource_version}};

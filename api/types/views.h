@@ -331,6 +331,8 @@ struct ObjectView {
 
   /// Parses the text. Of a minimal view, the metadata that it has.
   [[nodiscard]] Object object() const;
+  /// The same without spec and annotations, which are most of the text of a workload.
+  [[nodiscard]] Object object_without_spec() const;
 
   static Result<ObjectView> decode(std::string_view json, const KeptKeys* keep = nullptr);
   static Result<ObjectView> decode_minimal(std::string_view json, const KeptKeys* keep = nullptr);

@@ -40,7 +40,7 @@ Result<Report> run_drain(const OperatorOptions& options, bool dry_run, const Dep
   drain.steps.max_in_flight = in_flight;
   drain.namespace_name =
       options.leader_election_namespace.empty() ? dependencies.namespace_name : options.leader_election_namespace;
-  drain.watch_namespace = options.watch_namespace;
+  drain.watch_namespaces = options.watch_namespaces;
   drain.finalizers = finalizer_kinds(options);
 
   std::unique_ptr<OperatorLease> lease;

@@ -50,7 +50,8 @@ MetricsServer::MetricsServer(const MetricsServerOptions& options, client::Writer
     : metrics_(metrics),
       log_(log.with({{"component", "metrics"}})),
       shares_certificate_(options.secure && options.shares_certificate && options.certificate_directory.empty()),
-      pages_(options.secure ? options.pages : decltype(options.pages)()) {
+      pages_(options.secure ? options.pages : decltype(options.pages)()),
+      append_(options.append) {
   if (!options.secure) return;
   authorizer_.emplace(options.authorizer, reviews, clock, log_);
   certificates_ = options.certificate_directory.empty()
@@ -104,6 +105,7 @@ http::Reply MetricsServer::answer(const http::Request& request, const http::Peer
     reply.response = page->second.answer(request);
   } else {
     reply.response = {200, {{"Content-Type", "text/plain; version=0.0.4; charset=utf-8"}}, metrics_.scrape()};
+    if (append_) append_(reply.response.body);
   }
   return reply;
 }

@@ -33,6 +33,8 @@ struct MetricsServerOptions {
   std::string service;                  ///< The self-signed certificate is for the names of this Service.
   std::string namespace_name;           ///< Namespace of the Service.
   RequestAuthorizerOptions authorizer;
+  /// Appends what is not in the registry to the text of a scrape, on the server's threads. Null: nothing.
+  std::function<void(std::string& text)> append = nullptr;
   /// Further pages by path, each for clients whose user may get, or put, that path. None without `secure`: they name
   /// workloads.
   std::map<std::string, DebugPage, std::less<>> pages = {};
@@ -79,6 +81,7 @@ class MetricsServer {
   const Logger log_;
   const bool shares_certificate_;
   const decltype(MetricsServerOptions::pages) pages_;
+  const decltype(MetricsServerOptions::append) append_;
   std::optional<RequestAuthorizer> authorizer_;               ///< Without: HTTP.
   std::unique_ptr<webhook::CertificateSource> certificates_;  ///< Null with HTTP.
   http::Identity identity_;                                   ///< The identity that is served.

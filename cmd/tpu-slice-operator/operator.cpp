@@ -60,7 +60,7 @@ kind::Settings kind_settings(const OperatorOptions& options, const OperatorDepen
   kind::Settings settings;
   settings.mutation = mutation_options(options);
   settings.cluster_domain = options.cluster_domain;
-  settings.watch_namespace = options.watch_namespace;
+  settings.watch_namespaces = options.watch_namespaces;
   settings.has_webhook = options.webhook_bind_address != "0";
   settings.controller = {.workers = options.max_concurrent_reconciles};
   settings.send_to_workload = dependencies.send_to_workload;
@@ -86,13 +86,12 @@ decltype(MetricsServerOptions::pages) debug_pages(const runtime::Manager& manage
 }
 
 /// Those whose controllers run; their stores are added already.
-slice::Workloads workloads(runtime::Manager& manager, const OperatorOptions& options,
-                           const std::string& namespace_name) {
+slice::Workloads workloads(runtime::Manager& manager, const OperatorOptions& options) {
   slice::Workloads out;
   for (const kind::Kind* each : kinds()) {
     if (!options.enables(each->controller) || each->admission.identify == nullptr) continue;
-    out.add(each->type, manager.store<ObjectView>(each->type, {.namespace_name = namespace_name}), namespace_name,
-            each->rests);
+    const runtime::Namespaces& namespaces = options.watch_namespaces;
+    out.add(each->type, manager.store<ObjectView>(each->type, {.namespaces = namespaces}), namespaces, each->rests);
   }
   return out;
 }
@@ -127,11 +126,15 @@ Result<std::unique_ptr<Operator>> Operator::start(const OperatorOptions& options
   kind::Settings settings = kind_settings(options, result->dependencies_);
   for (const kind::Kind* each : kinds()) {
     settings.controller.counters = each->counters;
-    if (options.enables(each->controller)) each->add(result->manager_, settings);
+    settings.controller.muted_counters = options.upstream_metrics ? std::string_view() : each->upstream.metrics;
+    if (!options.enables(each->controller)) continue;
+    each->add(result->manager_, settings);
+    if (options.upstream_metrics && each->upstream_metrics != nullptr) {
+      result->upstream_metrics_.push_back({each->controller, each->upstream_metrics(result->manager_, settings)});
+    }
   }
   if (options.enables("slice")) {
-    const slice::SliceStores stores =
-        slice::add_slice_stores(result->manager_, workloads(result->manager_, options, settings.watch_namespace));
+    const slice::SliceStores stores = slice::add_slice_stores(result->manager_, workloads(result->manager_, options));
     placement::add_placement(result->manager_, stores, placement_options(options, result->dependencies_.namespace_name),
                              options.max_concurrent_reconciles);
     slice::add_slices(result->manager_, stores, slice_options(options), {.workers = options.max_concurrent_reconciles});
@@ -192,6 +195,9 @@ Status Operator::start_metrics_server(const OperatorOptions& options) {
   metrics.service = options.metrics_service;
   metrics.namespace_name = dependencies_.namespace_name;
   metrics.pages = debug_pages(manager_, dependencies_.log);
+  if (options.upstream_metrics) {
+    metrics.append = [this](std::string& text) { append_upstream_metrics(manager_, upstream_metrics_, text); };
+  }
   metrics.shares_certificate = webhook_ && options.webhook_cert_dir.empty();
   auto server =
       MetricsServer::start(metrics, review_api_, dependencies_.clock, dependencies_.metrics, dependencies_.log);

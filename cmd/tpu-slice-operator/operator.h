@@ -20,6 +20,7 @@
 #include "cmd/tpu-slice-operator/metrics_server.h"
 #include "cmd/tpu-slice-operator/options.h"
 #include "cmd/tpu-slice-operator/process_metrics.h"
+#include "cmd/tpu-slice-operator/upstream_metrics.h"
 #include "controllers/runtime/manager.h"
 #include "webhook/webhook_server.h"
 
@@ -78,6 +79,7 @@ class Operator {
   std::atomic<bool> shutting_down_ = false;
   Mutex mutex_;
   std::optional<Instant> shutdown_began_ TPUSLICE_GUARDED_BY(mutex_);
+  std::vector<UpstreamMetrics> upstream_metrics_;  ///< Empty if they are turned off.
   std::unique_ptr<webhook::WebhookServer> webhook_;
   std::unique_ptr<http::Server> health_server_;
   std::unique_ptr<MetricsServer> metrics_server_;

@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "api/base/strings.h"
+#include "api/types/validation_names.h"
 
 namespace tpuslice {
 
@@ -34,6 +35,25 @@ TakeOption one_of(std::string OperatorOptions::*member, std::vector<std::string>
       return Error::invalid_argument("found \"{}\", expected one of {}", value, fmt::join(allowed, ", "));
     }
     options.*member = value;
+    return {};
+  };
+}
+
+TakeOption namespaces(std::vector<std::string> OperatorOptions::*member) {
+  return [member](OperatorOptions& options, const std::string& value) -> Status {
+    std::vector<std::string> names;
+    for (std::string& each : split(value, ',')) {
+      if (const ErrorMessages errors = check_dns1123_label(each); !errors.empty()) {
+        return Error::invalid_argument("found \"{}\", expected names of namespaces, separated by commas: {}", each,
+                                       errors.front());
+      }
+      if (std::ranges::find(names, each) == names.end()) names.push_back(std::move(each));
+    }
+    if (names.size() > kMaxWatchedNamespaces) {
+      return Error::invalid_argument("found {} namespaces, expected at most {}: leave it empty to serve all namespaces",
+                                     names.size(), kMaxWatchedNamespaces);
+    }
+    options.*member = std::move(names);
     return {};
   };
 }

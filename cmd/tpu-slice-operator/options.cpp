@@ -110,7 +110,8 @@ const std::vector<Setting>& settings() {  // NOLINT(readability-function-size): 
            list_of_upstream_kinds() + "; " + list_of_followers() +
            ". Default: none, a kind whose upstream controller holds a live Lease is left to it",
        set_take_over},
-      {"--watch-namespace", "Serve only this namespace. Default: all.", text(&O::watch_namespace)},
+      {"--watch-namespace", "Serve only these namespaces, at most 20, separated by commas. Default: all",
+       namespaces(&O::watch_namespaces)},
       {"--leader-elect", "Only act while holding a Lease; needed with more than one replica. Default: false",
        boolean(&O::leader_elect), true},
       {"--leader-election-namespace", "Namespace of the Lease. Default: the namespace of the pod.",
@@ -130,6 +131,10 @@ const std::vector<Setting>& settings() {  // NOLINT(readability-function-size): 
        "Service in front of /metrics, for which the operator's own certificate is issued, too. Default: "
        "tpu-slice-operator-metrics",
        text(&O::metrics_service)},
+      {"--upstream-metrics",
+       "Serve the metrics of KubeRay and JobSet under their names, too, with the names of objects and namespaces. "
+       "Default: true",
+       boolean(&O::upstream_metrics), true},
       {"--health-probe-bind-address",
        "Address of /healthz and /readyz; 0 turns it off. \":8081\" is that port of all IPv6 and IPv4 addresses. "
        "Default: :8081",

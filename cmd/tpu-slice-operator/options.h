@@ -16,7 +16,7 @@ struct OperatorOptions {
   std::string config;                            ///< Path of a configuration file.
   std::vector<std::string> controllers = {"*"};  ///< The list of --controllers: "*", "raycluster", "-jobset".
   std::vector<std::string> take_over;            ///< Controllers that run beside an upstream one of their kind.
-  std::string watch_namespace;                   ///< Empty: all.
+  std::vector<std::string> watch_namespaces;     ///< None: all.
   bool leader_elect = false;
   std::string leader_election_namespace;  ///< Empty: the pod's own.
   std::string leader_election_id = "tpu-slice-operator";
@@ -24,6 +24,7 @@ struct OperatorOptions {
   bool metrics_secure = true;                  ///< HTTPS, for clients that the API server authenticates and authorizes.
   std::string metrics_cert_dir;                ///< tls.crt and tls.key; empty: the operator's own.
   std::string metrics_service = "tpu-slice-operator-metrics";  ///< Name of the Service the certificate is for.
+  bool upstream_metrics = true;                                ///< Metrics under the names of upstream's operators.
   std::string health_probe_bind_address = ":8081";             ///< "0" turns it off.
   std::string webhook_bind_address = ":9443";                  ///< "0" turns it off.
   std::string webhook_cert_dir;                       ///< tls.crt and tls.key; empty: the operator makes its own.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <map>
 #include <set>
 #include <tuple>
@@ -250,15 +251,19 @@ void Drain::delete_scouts(const std::stop_token& stop) {
 
 void Drain::remove_finalizers(const FinalizerKind& kind, const std::stop_token& stop) {
   const auto patch = [](const Holder& holder) { return Json{{"metadata", {{"finalizers", holder.kept}}}}; };
-  const auto find_kind = [&](bool keeps) {
-    return find(
-        kind.type, {.namespace_name = options_.watch_namespace},
-        [&](const Object& object) -> std::optional<Holder> {
-          std::optional<Holder> holder = object_with_finalizer(object, kind.finalizer);
-          if (holder && (holder->terminating && kind.keep_on_terminating) != keeps) return std::nullopt;
-          return holder;
-        },
-        stop);
+  const std::vector<std::string> all = {""};
+  const auto find_kind = [&](bool keeps) -> Result<std::vector<Holder>> {
+    const auto select = [&](const Object& object) -> std::optional<Holder> {
+      std::optional<Holder> holder = object_with_finalizer(object, kind.finalizer);
+      if (holder && (holder->terminating && kind.keep_on_terminating) != keeps) return std::nullopt;
+      return holder;
+    };
+    std::vector<Holder> holders;
+    for (const std::string& each : options_.watch_namespaces.empty() ? all : options_.watch_namespaces) {
+      ASSIGN_OR_RETURN(std::vector<Holder> found, find(kind.type, {.namespace_name = each}, select, stop));
+      std::ranges::move(found, std::back_inserter(holders));
+    }
+    return holders;
   };
   const Step step{fmt::format("finalizers of {}", kind.type.plural), [&] { return find_kind(false); },
                   [&](const Holder& holder) { return merge(kind.type, holder, patch(holder), stop); }};

@@ -30,7 +30,7 @@ struct FinalizerKind {
 struct Options {
   StepOptions steps;
   std::string namespace_name;                        ///< Namespace of the operator, and of scout pods.
-  std::string watch_namespace;                       ///< Namespace of objects with finalizers; empty: all.
+  std::vector<std::string> watch_namespaces;         ///< Namespaces of objects with finalizers; none: all.
   std::vector<FinalizerKind> finalizers;             ///< Finalizers of the kinds that the operator served.
   std::string configuration = "tpu-slice-operator";  ///< Name of all admission configurations and policies.
   /// How long API servers may still use a deleted configuration, so that pods with the gate are created.

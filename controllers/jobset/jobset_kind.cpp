@@ -21,16 +21,16 @@ constexpr Duration kPace = std::chrono::milliseconds(100);
 }  // namespace
 
 runtime::Controller& add_jobset(runtime::Manager& manager, Options options,
-                                runtime::ControllerOptions controller_options, const std::string& namespace_name) {
-  const runtime::WatchScope children{.namespace_name = namespace_name, .label_selector = std::string(kChildSelector)};
+                                runtime::ControllerOptions controller_options, const runtime::Namespaces& namespaces) {
+  const runtime::WatchScope children{.namespaces = namespaces, .label_selector = std::string(kChildSelector)};
   manager.keep_annotations(
       {"jobset.sigs.k8s.io/", "alpha.jobset.sigs.k8s.io/", tpu::kAnnotationPrefix, tpu::kCompletionIndex});
-  auto& jobsets = manager.store<ObjectView>(kJobSets, {.namespace_name = namespace_name});
+  auto& jobsets = manager.store<ObjectView>(kJobSets, {.namespaces = namespaces});
   auto& jobs = manager.store<JobView>(kJobs, children);
-  auto& services = manager.store<ServiceView>(kServices, {.namespace_name = namespace_name});
+  auto& services = manager.store<ServiceView>(kServices, {.namespaces = namespaces});
   auto& claims = manager.store<ObjectView>(kVolumeClaims, children);
   auto& pods = manager.store<PodView>(
-      kPods, {.namespace_name = namespace_name, .label_selector = fmt::format("{},{}", kChildSelector, tpu::kSlice)});
+      kPods, {.namespaces = namespaces, .label_selector = fmt::format("{},{}", kChildSelector, tpu::kSlice)});
   runtime::WorkloadClient& events = manager.workload_client();
   controller_options.queue.pace = kPace;
   runtime::Controller& controller =
@@ -59,7 +59,7 @@ bool rests(const Json& jobset) {
 void add(runtime::Manager& manager, const kind::Settings& settings) {
   Options options;
   options.mutation = settings.mutation;
-  add_jobset(manager, options, settings.controller, settings.watch_namespace);
+  add_jobset(manager, options, settings.controller, settings.watch_namespaces);
 }
 
 }  // namespace
@@ -67,7 +67,7 @@ void add(runtime::Manager& manager, const kind::Settings& settings) {
 // Source of the Lease's name: pkg/config of jobset.
 constinit const kind::Kind kKind{.type = kJobSets,
                                  .controller = "jobset",
-                                 .upstream = {"JobSet's controller", "6d4f6a47.jobset.x-k8s.io", kJobSets},
+                                 .upstream = {"JobSet's controller", "6d4f6a47.jobset.x-k8s.io", kJobSets, "jobset_"},
                                  .admission = kAdmission,
                                  .rests = rests,
                                  .counters = kCounters,

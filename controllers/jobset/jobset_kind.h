@@ -12,9 +12,9 @@ namespace tpuslice::jobset {
 extern const kind::Kind kKind;
 
 /// Adds the controller and its watches: JobSets, their Jobs, services and volume claims, and the pods of slices. Only
-/// Jobs and claims with the label of a JobSet's children are cached, and only those of `namespace_name` (all if empty).
+/// Jobs and claims with the label of a JobSet's children are cached, and only those of `namespaces`.
 runtime::Controller& add_jobset(runtime::Manager& manager, Options options = {},
                                 runtime::ControllerOptions controller_options = {},
-                                const std::string& namespace_name = {});
+                                const runtime::Namespaces& namespaces = {});
 
 }  // namespace tpuslice::jobset

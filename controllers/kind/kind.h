@@ -2,11 +2,13 @@
 // (controllers/<kind>/<kind>_kind.cpp); cmd/tpu-slice-operator/kinds.cpp lists them.
 #pragma once
 
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "api/base/series_writer.h"
 #include "api/types/resource_type.h"
 #include "controllers/plan/plan.h"
 #include "controllers/runtime/controller.h"
@@ -20,8 +22,8 @@ namespace tpuslice::kind {
 struct Settings {
   rules::MutationOptions mutation;               ///< Mutation of TPU pods.
   std::string cluster_domain = "cluster.local";  ///< DNS suffix of services.
-  std::string watch_namespace;                   ///< Empty: all.
-  bool has_webhook = false;                      ///< Our webhook mutates the pods that others create.
+  runtime::Namespaces watch_namespaces;
+  bool has_webhook = false;  ///< Our webhook mutates the pods that others create.
   runtime::ControllerOptions controller;
   runtime::SendToWorkload send_to_workload;  ///< Sends requests to servers in pods of workloads.
   Json configuration;  ///< The configuration file: an object with valid sections of kinds (Kind::section), or null.
@@ -33,6 +35,9 @@ struct Upstream {
   std::string_view name;   ///< "KubeRay"
   std::string_view lease;  ///< Name of its Lease for leader election.
   ResourceType type;       ///< It may update the status of this type in all namespaces.
+  /// Prefix of its metrics that the operator has, too: "kuberay_". Counters of such a name are recorded, and
+  /// Kind::upstream_metrics served, unless --upstream-metrics is false. Empty: it has none.
+  std::string_view metrics = {};
 
   [[nodiscard]] bool exists() const { return !lease.empty(); }
 };
@@ -44,6 +49,9 @@ struct Finalizer {
   /// be done.
   bool keep_on_terminating = false;
 };
+
+/// Writes series about the objects of a kind, on a thread that serves a scrape.
+using WriteSeries = std::function<void(SeriesWriter& out)>;
 
 /// Lives as long as the program.
 struct Kind {
@@ -63,6 +71,9 @@ struct Kind {
   std::span<const plan::CounterDefinition* const> counters = {};  ///< Counters that its plans increment.
   /// Adds its controller and the watches that this needs.
   void (*add)(runtime::Manager& manager, const Settings& settings);
+  /// Upstream's metrics that have series for each object: the function that writes them, from the stores of add(),
+  /// after which it is called. The manager outlives that function. Null: upstream has none.
+  WriteSeries (*upstream_metrics)(runtime::Manager& manager, const Settings& settings) = nullptr;
 };
 
 }  // namespace tpuslice::kind

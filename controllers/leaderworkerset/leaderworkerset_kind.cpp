@@ -21,9 +21,9 @@ constexpr Duration kPace = std::chrono::milliseconds(25);
 
 runtime::Controller& add_leaderworkerset(runtime::Manager& manager, Options options,
                                          runtime::ControllerOptions controller_options,
-                                         const std::string& namespace_name) {
-  const runtime::WatchScope children{.namespace_name = namespace_name, .label_selector = std::string(kChildSelector)};
-  const runtime::WatchScope all{.namespace_name = namespace_name};
+                                         const runtime::Namespaces& namespaces) {
+  const runtime::WatchScope children{.namespaces = namespaces, .label_selector = std::string(kChildSelector)};
+  const runtime::WatchScope all{.namespaces = namespaces};
   manager.keep_annotations({"leaderworkerset.sigs.k8s.io/", tpu::kAnnotationPrefix});
   auto& sets = manager.store<ObjectView>(kLeaderWorkerSets, all);
   auto& stateful_sets = manager.store<StatefulSetView>(kStatefulSets, children);
@@ -60,7 +60,7 @@ constexpr std::array<const plan::CounterDefinition*, 1> kCounters{&kGroupRestart
 void add(runtime::Manager& manager, const kind::Settings& settings) {
   Options options;
   options.has_webhook = settings.has_webhook;
-  add_leaderworkerset(manager, options, settings.controller, settings.watch_namespace);
+  add_leaderworkerset(manager, options, settings.controller, settings.watch_namespaces);
 }
 
 }  // namespace

@@ -12,9 +12,9 @@ namespace tpuslice::leaderworkerset {
 
 extern const kind::Kind kKind;
 
-/// `namespace_name`: namespace to watch; empty for all.
+/// `namespaces`: those to watch.
 runtime::Controller& add_leaderworkerset(runtime::Manager& manager, Options options,
                                          runtime::ControllerOptions controller_options,
-                                         const std::string& namespace_name = {});
+                                         const runtime::Namespaces& namespaces = {});
 
 }  // namespace tpuslice::leaderworkerset

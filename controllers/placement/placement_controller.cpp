@@ -51,12 +51,12 @@ void add_placement(runtime::Manager& manager, const slice::SliceStores& stores, 
   const LossHistories losses = record_losses(stores, manager.clock());
   AutoscalerStores autoscaler;
   autoscaler.status = &manager.optional_store<MetadataView>(
-      kConfigMaps, {.namespace_name = std::string(kAutoscalerNamespace),
+      kConfigMaps, {.namespaces = {std::string(kAutoscalerNamespace)},
                     .field_selector = fmt::format("metadata.name={}", kAutoscalerConfigMap)});
   runtime::Store<ProvisioningRequestView>* requests = nullptr;
   runtime::Store<MetadataView>* templates = nullptr;
   if (!options.scale_up.provisioning_class.empty()) {
-    const runtime::WatchScope own{.namespace_name = options.scale_up.namespace_name};
+    const runtime::WatchScope own{.namespaces = {options.scale_up.namespace_name}};
     requests = &manager.optional_store<ProvisioningRequestView>(kProvisioningRequests, own);
     templates = &manager.optional_store<MetadataView>(kPodTemplates, own);
     autoscaler.requests = requests->add_index(request_accelerator);
@@ -65,7 +65,7 @@ void add_placement(runtime::Manager& manager, const slice::SliceStores& stores, 
   PreemptionStore* preemptions = nullptr;
   if (options.max_preemptions_per_hour > 0) {
     preemptions = &manager.optional_store<PreemptionRecords>(
-        kConfigMaps, {.namespace_name = options.scale_up.namespace_name,
+        kConfigMaps, {.namespaces = {options.scale_up.namespace_name},
                       .field_selector = fmt::format("metadata.name={}", kPreemptionsConfigMap)});
   }
   runtime::NodeStore& nodes = stores.nodes;

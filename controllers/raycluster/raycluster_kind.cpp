@@ -7,6 +7,7 @@
 #include "controllers/raycluster/adoption.h"
 #include "controllers/raycluster/children/children.h"
 #include "controllers/raycluster/raycluster_configuration.h"
+#include "controllers/raycluster/raycluster_metrics.h"
 #include "controllers/raycluster/redis_cleanup/redis_cleanup.h"
 #include "controllers/raycluster/rules/raycluster_labels.h"
 #include "controllers/raycluster/rules/raycluster_rules.h"
@@ -27,19 +28,20 @@ std::vector<ObjectKey> cluster_of_pod(const PodView& pod) {
 }  // namespace
 
 runtime::Controller& add_raycluster(runtime::Manager& manager, Options options,
-                                    runtime::ControllerOptions controller_options, const std::string& namespace_name) {
+                                    runtime::ControllerOptions controller_options,
+                                    const runtime::Namespaces& namespaces) {
   runtime::WatchScope pod_scope;
-  pod_scope.namespace_name = namespace_name;
+  pod_scope.namespaces = namespaces;
   pod_scope.label_selector = kPodSelector;
   runtime::WatchScope service_scope;
-  service_scope.namespace_name = namespace_name;
+  service_scope.namespaces = namespaces;
   service_scope.label_selector = kServiceSelector;
   manager.keep_annotations({tpu::kAnnotationPrefix, "ray.io/"});  // kSpecHash, and the labels of pods.
-  auto& clusters = manager.store<ObjectView>(kRayClusters, {.namespace_name = namespace_name});
+  auto& clusters = manager.store<ObjectView>(kRayClusters, {.namespaces = namespaces});
   auto& pods = manager.store<PodView>(kPods, pod_scope);
   auto& services = manager.store<ObjectView>(kServices, service_scope);
   runtime::WatchScope child_scope;
-  child_scope.namespace_name = namespace_name;
+  child_scope.namespaces = namespaces;
   child_scope.label_selector = kChildSelector;
   // Most clusters have no such children, and must not depend on permissions that only those of others need.
   std::vector<runtime::ObjectStore*> children;
@@ -48,7 +50,7 @@ runtime::Controller& add_raycluster(runtime::Manager& manager, Options options,
     children.push_back(&manager.optional_store<ObjectView>(child.type, child_scope));
   }
   auto& cleanup_jobs = manager.optional_store<JobView>(
-      kJobs, {.namespace_name = namespace_name, .label_selector = std::string(kCleanupJobSelector)});
+      kJobs, {.namespaces = namespaces, .label_selector = std::string(kCleanupJobSelector)});
   runtime::Controller& controller =
       manager.add(std::make_unique<RayClusterReconciler>(
                       RayClusterReconciler::Stores{clusters,
@@ -84,7 +86,12 @@ void add(runtime::Manager& manager, const kind::Settings& settings) {
   Options options = configured_options(settings.configuration);
   options.cluster_domain = settings.cluster_domain;
   options.mutation = settings.mutation;
-  add_raycluster(manager, options, settings.controller, settings.watch_namespace);
+  add_raycluster(manager, options, settings.controller, settings.watch_namespaces);
+}
+
+kind::WriteSeries upstream_metrics(runtime::Manager& manager, const kind::Settings& settings) {
+  const auto& clusters = manager.store<ObjectView>(kRayClusters, {.namespaces = settings.watch_namespaces});
+  return [&clusters](SeriesWriter& out) { write_metrics(clusters.list(), out); };
 }
 
 }  // namespace
@@ -97,6 +104,7 @@ constinit const kind::Kind kKind{.type = kRayClusters,
                                  .finalizer = {.name = kRedisCleanupFinalizer, .keep_on_terminating = true},
                                  .section = kConfigurationSection,
                                  .check_section = check_section,
-                                 .add = add};
+                                 .add = add,
+                                 .upstream_metrics = upstream_metrics};
 
 }  // namespace tpuslice::raycluster

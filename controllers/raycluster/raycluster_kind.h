@@ -13,12 +13,12 @@ namespace tpuslice::raycluster {
 extern const kind::Kind kKind;
 
 /// KubeRay. Source of the Lease's name: ray-operator/main.go.
-inline constexpr kind::Upstream kKubeRay{"KubeRay", "ray-operator-leader", kRayClusters};
+inline constexpr kind::Upstream kKubeRay{"KubeRay", "ray-operator-leader", kRayClusters, "kuberay_"};
 
 /// Adds watches of RayClusters, their pods and their services, and the controller that reads them. Only objects with
-/// the labels of a RayCluster's children are cached, and only of `namespace_name` (all when empty).
+/// the labels of a RayCluster's children are cached, and only of `namespaces`.
 runtime::Controller& add_raycluster(runtime::Manager& manager, Options options = {},
                                     runtime::ControllerOptions controller_options = {},
-                                    const std::string& namespace_name = {});
+                                    const runtime::Namespaces& namespaces = {});
 
 }  // namespace tpuslice::raycluster

@@ -29,7 +29,7 @@ Result<plan::Plan> RayClusterReconciler::plan(const plan::ReconcileInput& input)
   const RayClusterSpec& spec = seen.cluster.spec();
   stores_.services.add_missing(service_keys(spec), seen.services);
   seen.children = observe_children(spec);
-  seen.jobs_watched = stores_.cleanup_jobs != nullptr && stores_.cleanup_jobs->synced();
+  seen.jobs_watched = stores_.cleanup_jobs != nullptr && stores_.cleanup_jobs->synced(input.key);
   if (seen.jobs_watched && seen.cluster.deletion_timestamp()) {
     seen.cleanup_job = stores_.cleanup_jobs->get({input.key.namespace_name, redis_cleanup_job_name(spec)});
   }
@@ -46,7 +46,7 @@ ObservedChildren RayClusterReconciler::observe_children(const RayClusterSpec& sp
   ObservedChildren seen;
   const std::vector<ChildKey> desired = child_keys(spec);
   for (const runtime::ObjectStore* store : stores_.children) {
-    if (!store->synced()) seen.unwatched.push_back(store->type());
+    if (!store->synced(spec.key)) seen.unwatched.push_back(store->type());
     for (const ChildKey& child : desired) {
       if (child.type != store->type()) continue;
       if (runtime::ObjectStore::Ptr live = store->get(child.key)) {

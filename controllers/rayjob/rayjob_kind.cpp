@@ -8,6 +8,7 @@
 #include "controllers/raycluster/raycluster_configuration.h"
 #include "controllers/raycluster/raycluster_kind.h"
 #include "controllers/raycluster/rules/raycluster_labels.h"
+#include "controllers/rayjob/rayjob_metrics.h"
 #include "controllers/rayjob/render.h"
 #include "controllers/rayjob/rules/rayjob_labels.h"
 #include "controllers/rayjob/rules/rayjob_rules.h"
@@ -32,9 +33,9 @@ std::vector<ObjectKey> jobs_of(const JobsByCluster& jobs, const std::string& clu
 }  // namespace
 
 runtime::Controller& add_rayjob(runtime::Manager& manager, runtime::SendToWorkload send, Options options,
-                                runtime::ControllerOptions controller_options, const std::string& namespace_name) {
+                                runtime::ControllerOptions controller_options, const runtime::Namespaces& namespaces) {
   const auto scope = [&](std::string_view selector) {
-    return runtime::WatchScope{.namespace_name = namespace_name, .label_selector = std::string(selector)};
+    return runtime::WatchScope{.namespaces = namespaces, .label_selector = std::string(selector)};
   };
   manager.keep_annotations({tpu::kAnnotationPrefix, "ray.io/"});
   auto& jobs = manager.store<ObjectView>(kRayJobs, scope({}));
@@ -80,7 +81,14 @@ void add(runtime::Manager& manager, const kind::Settings& settings) {
   Options options;
   options.cluster_domain = settings.cluster_domain;
   options.head_cluster_ip = raycluster::configured_options(settings.configuration).head_cluster_ip;
-  add_rayjob(manager, settings.send_to_workload, options, settings.controller, settings.watch_namespace);
+  add_rayjob(manager, settings.send_to_workload, options, settings.controller, settings.watch_namespaces);
+}
+
+kind::WriteSeries upstream_metrics(runtime::Manager& manager, const kind::Settings& settings) {
+  auto& jobs = manager.store<ObjectView>(kRayJobs, {.namespaces = settings.watch_namespaces});
+  const auto retried = std::make_shared<RetriedAttempts>(manager.clock());
+  jobs.add_listener([retried](const auto& before, const auto& after) { retried->changed(before, after); });
+  return [&jobs, retried](SeriesWriter& out) { write_metrics(jobs.list(), *retried, out); };
 }
 
 constexpr std::array kCounters{&kFinishedRayJobs};
@@ -95,6 +103,7 @@ constinit const kind::Kind kKind{.type = kRayJobs,
                                  .admission = kAdmission,
                                  .finalizer = {kStopFinalizer},
                                  .counters = kCounters,
-                                 .add = add};
+                                 .add = add,
+                                 .upstream_metrics = upstream_metrics};
 
 }  // namespace tpuslice::rayjob

@@ -12,9 +12,9 @@ namespace tpuslice::rayjob {
 extern const kind::Kind kKind;
 
 /// Adds the controller and its watches: RayJobs, RayClusters and their pods, submitter Jobs and services, only those of
-/// `namespace_name` (all if empty). Requests to dashboards are sent with `send`.
+/// `namespaces`. Requests to dashboards are sent with `send`.
 runtime::Controller& add_rayjob(runtime::Manager& manager, runtime::SendToWorkload send, Options options = {},
                                 runtime::ControllerOptions controller_options = {},
-                                const std::string& namespace_name = {});
+                                const runtime::Namespaces& namespaces = {});
 
 }  // namespace tpuslice::rayjob

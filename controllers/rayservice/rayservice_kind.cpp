@@ -7,6 +7,7 @@
 #include "controllers/raycluster/raycluster_configuration.h"
 #include "controllers/raycluster/raycluster_kind.h"
 #include "controllers/raycluster/rules/raycluster_labels.h"
+#include "controllers/rayservice/rayservice_metrics.h"
 #include "controllers/rayservice/rules/rayservice_labels.h"
 #include "controllers/rayservice/rules/rayservice_rules.h"
 #include "controllers/rayservice/rules/spec.h"
@@ -35,9 +36,10 @@ std::vector<ObjectKey> service_of_pod(const PodView& pod, const runtime::ObjectS
 }  // namespace
 
 runtime::Controller& add_rayservice(runtime::Manager& manager, runtime::SendToWorkload send, Options options,
-                                    runtime::ControllerOptions controller_options, const std::string& namespace_name) {
+                                    runtime::ControllerOptions controller_options,
+                                    const runtime::Namespaces& namespaces) {
   const auto scope = [&](std::string_view selector) {
-    return runtime::WatchScope{.namespace_name = namespace_name, .label_selector = std::string(selector)};
+    return runtime::WatchScope{.namespaces = namespaces, .label_selector = std::string(selector)};
   };
   manager.keep_annotations({tpu::kAnnotationPrefix, "ray.io/"});
   auto& rayservices = manager.store<ObjectView>(kRayServices, scope({}));
@@ -67,7 +69,12 @@ void add(runtime::Manager& manager, const kind::Settings& settings) {
   Options options;
   options.cluster_domain = settings.cluster_domain;
   options.head_cluster_ip = raycluster::configured_options(settings.configuration).head_cluster_ip;
-  add_rayservice(manager, settings.send_to_workload, options, settings.controller, settings.watch_namespace);
+  add_rayservice(manager, settings.send_to_workload, options, settings.controller, settings.watch_namespaces);
+}
+
+kind::WriteSeries upstream_metrics(runtime::Manager& manager, const kind::Settings& settings) {
+  const auto& services = manager.store<ObjectView>(kRayServices, {.namespaces = settings.watch_namespaces});
+  return [&services](SeriesWriter& out) { write_metrics(services.list(), out); };
 }
 
 }  // namespace
@@ -79,6 +86,7 @@ constinit const kind::Kind kKind{.type = kRayServices,
                                  .upstream = raycluster::kKubeRay,
                                  .admission = kAdmission,
                                  .finalizer = {kFinalizer},
-                                 .add = add};
+                                 .add = add,
+                                 .upstream_metrics = upstream_metrics};
 
 }  // namespace tpuslice::rayservice

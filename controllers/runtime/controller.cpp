@@ -17,6 +17,10 @@ WorkQueueOptions named(WorkQueueOptions options, const std::string& name) {
 /// Half a second to nine hours: plans measure how long users wait.
 const Buckets kLongDurations = exponential_buckets(0.5, 2, 17);
 
+/// Retry interval of a key in a namespace for which a store is not synced, while others are: no change of the store
+/// says when it is, if the namespace has no object in it.
+constexpr Duration kUnsyncedRetry = std::chrono::seconds(1);
+
 /// After a plan of this size, free memory is returned to the system.
 constexpr std::size_t kManyActions = 64;
 
@@ -28,10 +32,15 @@ std::size_t actions_of(const plan::Plan& plan) {
 
 using Counters = std::map<std::pair<std::string, MetricLabels>, Counter*>;
 
+bool is_muted(const ControllerOptions& options, std::string_view counter) {
+  return !options.muted_counters.empty() && counter.starts_with(options.muted_counters);
+}
+
 /// The counters, which are zero, with all values of their labels.
-Counters register_counters(std::span<const plan::CounterDefinition* const> declared, Metrics& metrics) {
+Counters register_counters(const ControllerOptions& options, Metrics& metrics) {
   Counters out;
-  for (const plan::CounterDefinition* counter : declared) {
+  for (const plan::CounterDefinition* counter : options.counters) {
+    if (is_muted(options, counter->name)) continue;
     const std::string name(counter->name);
     const auto add = [&](const MetricLabels& labels) {
       out.emplace(std::pair(name, labels), &metrics.counter(name, std::string(counter->help), labels));
@@ -51,7 +60,7 @@ Controller::Controller(std::unique_ptr<plan::Reconciler> reconciler, ControllerO
       executor_(dependencies.executor),
       clock_(dependencies.clock),
       registry_(dependencies.metrics),
-      counters_(register_counters(options_.counters, registry_)),
+      counters_(register_counters(options_, registry_)),
       metrics_(controller_metrics(registry_, reconciler_->name())),
       log_(dependencies.log.with({{"controller", reconciler_->name()},
                                   {"controllerGroup", reconciler_->resource().group},
@@ -82,7 +91,7 @@ void Controller::sends_requests(WorkloadClient& client) {
 }
 
 bool Controller::synced() const {
-  return std::ranges::all_of(stores_, [](const AnyStore* store) { return store->synced(); });
+  return std::ranges::all_of(stores_, [](const AnyStore* store) { return store->partly_synced(); });
 }
 
 std::vector<KeyReport> Controller::report(const KeyQuery& query) const {
@@ -141,6 +150,10 @@ void Controller::process(const ObjectKey& key, Instant now, const std::stop_toke
 }
 
 void Controller::reconcile(const ObjectKey& key, Instant now, const std::stop_token& stop) {
+  if (!std::ranges::all_of(stores_, [&](const AnyStore* store) { return store->synced(key); })) {
+    queue_.add_after(key, kUnsyncedRetry);
+    return;
+  }
   if (!ledger_.satisfied(key, now)) {
     queue_.add_after(key, options_.lag_poll);
     return;
@@ -182,6 +195,7 @@ void Controller::measure(const plan::Plan& plan, const ExecutionReport& report) 
   const auto record = [&](const plan::Measurement& measured) {
     switch (measured.kind) {
       case plan::Measurement::Kind::kCount:
+        if (is_muted(options_, measured.name)) break;
         if (const auto counter = counters_.find({measured.name, measured.labels}); counter != counters_.end()) {
           counter->second->increment(measured.value);
         } else {

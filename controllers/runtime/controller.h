@@ -55,6 +55,8 @@ struct ControllerOptions {
   /// Counters that plans of the reconciler increment: zero from the start. It is a bug to increment another one, which
   /// is logged.
   std::span<const plan::CounterDefinition* const> counters = {};
+  /// Counters whose names begin so are neither registered nor incremented. Empty: none.
+  std::string_view muted_counters = {};
   WorkQueueOptions queue;  ///< The name is the reconciler's.
 };
 
@@ -96,7 +98,8 @@ class Controller {
   [[nodiscard]] std::string name() const { return reconciler_->name(); }
   [[nodiscard]] const plan::Reconciler& reconciler() const { return *reconciler_; }
   [[nodiscard]] int workers() const { return options_.workers; }
-  /// All watched stores that are not optional hold their first list.
+  /// All watched stores that are not optional hold their first list, of a store of several namespaces that of one. Keys
+  /// of a namespace whose lists are missing are not planned.
   [[nodiscard]] bool synced() const;
 
   /// Reconciles one key, if one is due. False if none was.

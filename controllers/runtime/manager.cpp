@@ -38,7 +38,7 @@ void run_bounded(Duration limit, const std::function<void(const std::stop_token&
 
 /// A selector for the objects with `label` that are not in `scope`, if one can express it.
 std::optional<LabelSelector> not_in_scope(const WatchScope& scope, std::string_view label) {
-  if (!scope.namespace_name.empty() || !scope.field_selector.empty()) return std::nullopt;
+  if (!scope.namespaces.empty() || !scope.field_selector.empty()) return std::nullopt;
   const Result<LabelSelector> selector = LabelSelector::parse(scope.label_selector);
   if (!selector) return std::nullopt;
   return selector->without({std::string(label), SelectorOperator::kExists, {}}).opposite();
@@ -175,7 +175,9 @@ bool Manager::pass(Instant now, Instant& due) {
   if (!leading()) {
     for (const auto& controller : controllers_) controller->stand_by();
   }
-  for (const auto& watch : watches_) stepped(watch->step(now, Duration::zero(), never));
+  for (const WatchedStore& store : stores_) {
+    for (const auto& watch : store.watches) stepped(watch->step(now, Duration::zero(), never));
+  }
   if (!upstream_.empty()) stepped(upstream_.step(now, never));
   for (const auto& controller : controllers_) {
     if (!controller->synced()) continue;
@@ -201,12 +203,13 @@ void Manager::run(const std::stop_token& stop) {
   std::stop_source quit_election;
   std::stop_source quit;  // of watches and events
   std::vector<std::jthread> background;
-  background.reserve(watches_.size());
-  for (const auto& watch : watches_) {
-    background.emplace_back([this, &watch, token = quit.get_token()] {
-      name_thread("watch " + std::string(watch->type().plural));
-      thread_barrier_.keep_running(token, [&] { watch->run(token, [this] { notify(); }); });
-    });
+  for (const WatchedStore& store : stores_) {
+    for (const auto& watch : store.watches) {
+      background.emplace_back([this, &watch, token = quit.get_token()] {
+        name_thread("watch " + std::string(watch->type().plural));
+        thread_barrier_.keep_running(token, [&] { watch->run(token, [this] { notify(); }); });
+      });
+    }
   }
   background.emplace_back([this, token = quit.get_token()] {
     name_thread("events");

@@ -76,6 +76,7 @@ struct ManagerOptions {
 /// Only the leader's controllers run; other replicas keep their stores current. A replica does not try to lead before
 /// its stores are synced (ManagerOptions::sync_timeout). A controller runs while all its stores are synced, so a
 /// missing CRD stops only the controllers that watch it; and while no upstream controller serves its kind (defer_to()).
+/// Of several namespaces that are watched, each is served while the stores are synced for it.
 class Manager {
  public:
   /// `election_api` is a client of its own (see LeaderElector); all arguments outlive the manager.
@@ -85,7 +86,7 @@ class Manager {
   Manager& operator=(const Manager&) = delete;
 
   /// The store of `type` with all objects of `scope`. If an earlier call made one for the same scope, or for all
-  /// objects, that one is returned: a store may hold more than was asked for.
+  /// objects, that one is returned: a store may hold more than was asked for. Each of several namespaces has a watch.
   template <typename View>
   Store<View>& store(const ResourceType& type, const WatchScope& scope = {});
   /// The same as store(), for a type that only some objects need: ready() does not wait for it, so that an operator
@@ -110,6 +111,7 @@ class Manager {
   /// Controllers of `upstream.controllers` do not run while the upstream controller does. Before run() or step().
   void defer_to(UpstreamController upstream);
   [[nodiscard]] UpstreamControllers& upstream() { return upstream_; }
+  [[nodiscard]] const UpstreamControllers& upstream() const { return upstream_; }
 
   /// The client for servers in the pods of workloads, and for events, which all controllers share. `send` is that of
   /// the first call that has one. Requests that may change something are sent by the leader only, and not for
@@ -146,6 +148,7 @@ class Manager {
     WatchScope scope;
     std::unique_ptr<AnyStore> store;
     bool required = true;
+    std::vector<std::unique_ptr<WatchMachine>> watches = {};
   };
   template <typename View>
   Store<View>& find_or_add_store(const ResourceType& type, const WatchScope& scope, bool required);
@@ -194,7 +197,6 @@ class Manager {
   std::unique_ptr<WorkloadClient> workload_client_;  ///< Null if no controller sends requests to workloads.
   KeptKeys kept_keys_;
   std::vector<WatchedStore> stores_;
-  std::vector<std::unique_ptr<WatchMachine>> watches_;  ///< One for each of `stores_`, in their order.
   std::vector<std::unique_ptr<Controller>> controllers_;
 
   mutable Mutex mutex_;
@@ -225,15 +227,20 @@ Store<View>& Manager::find_or_add_store(const ResourceType& type, const WatchSco
       return *store;
     }
   }
-  auto created = std::make_unique<Store<View>>(type);
+  auto created = std::make_unique<Store<View>>(type, scope.namespaces);
   Store<View>& store = *created;
   store.shield_with(store_barrier_);
-  stores_.push_back({scope, std::move(created), required});
-  StoreMetrics metrics = store_metrics(metrics_, type.resource(), scope.label_selector);
-  watches_.push_back(std::make_unique<WatchMachine>(
-      type, scope, std::make_unique<StoreSink<View>>(store, kept_keys_, &budget_, metrics), options_.watch,
-      WatchMachine::Dependencies{api_.reader, clock_, random_, metrics_, log_, &dead_streams_}));
-  watches_.back()->on_quarantine([this](const QuarantinedObject& object) { return report_quarantined(object); });
+  WatchedStore& watched = stores_.emplace_back(WatchedStore{scope, std::move(created), required});
+  for (const WatchScope& each : scope.watches()) {
+    const std::string part = scope.namespaces.size() > 1 ? each.namespace_name() : std::string();
+    StoreMetrics metrics = store_metrics(metrics_, {type.resource(), each.label_selector, each.namespace_name()});
+    auto sink = std::make_unique<StoreSink<View>>(store, kept_keys_, &budget_, metrics, part);
+    watched.watches.push_back(std::make_unique<WatchMachine>(
+        type, each, std::move(sink), options_.watch,
+        WatchMachine::Dependencies{api_.reader, clock_, random_, metrics_, log_, &dead_streams_}));
+    watched.watches.back()->on_quarantine(
+        [this](const QuarantinedObject& object) { return report_quarantined(object); });
+  }
   return store;
 }
 

@@ -15,9 +15,10 @@ bool Manager::ready() const { return not_synced().empty(); }
 
 std::vector<std::string> Manager::not_synced() const {
   std::vector<std::string> out;
-  for (std::size_t i = 0; i < watches_.size(); ++i) {
-    if (!stores_[i].required || watches_[i]->synced() || watches_[i]->absent()) continue;
-    out.emplace_back(watches_[i]->type().resource());
+  for (const WatchedStore& store : stores_) {
+    for (const auto& watch : store.watches) {
+      if (store.required && !watch->synced() && !watch->absent()) out.push_back(watch->name());
+    }
   }
   return out;
 }
@@ -25,11 +26,13 @@ std::vector<std::string> Manager::not_synced() const {
 std::vector<std::string> Manager::broken_watches() const {
   std::vector<std::string> out;
   const Instant now = clock_.now();
-  for (const auto& watch : watches_) {
-    const Duration time = watch->broken_for(now);
-    if (time < kBrokenWatch) continue;
-    out.push_back(fmt::format("{} for {} s", watch->type().resource(),
-                              std::chrono::duration_cast<std::chrono::seconds>(time).count()));
+  for (const WatchedStore& store : stores_) {
+    for (const auto& watch : store.watches) {
+      const Duration time = watch->broken_for(now);
+      if (time < kBrokenWatch) continue;
+      const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(time);
+      out.push_back(fmt::format("{} for {} s", watch->name(), seconds.count()));
+    }
   }
   return out;
 }

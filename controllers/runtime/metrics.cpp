@@ -8,6 +8,13 @@ Counter& reconciles(Metrics& metrics, const std::string& controller, const char*
                          {{"controller", controller}, {"result", result}});
 }
 
+/// The name of the third label is none that Prometheus gives to the samples of a pod.
+MetricLabels labels_of(const WatchLabels& watch) {
+  MetricLabels out = {{"resource", watch.resource}, {"label_selector", watch.label_selector}};
+  if (!watch.namespace_name.empty()) out.emplace("watched_namespace", watch.namespace_name);
+  return out;
+}
+
 }  // namespace
 
 QueueMetrics queue_metrics(Metrics& metrics, const std::string& name) {
@@ -47,8 +54,8 @@ ControllerMetrics controller_metrics(Metrics& metrics, const std::string& contro
   };
 }
 
-WatchMetrics watch_metrics(Metrics& metrics, const std::string& resource, const std::string& label_selector) {
-  const MetricLabels labels = {{"resource", resource}, {"label_selector", label_selector}};
+WatchMetrics watch_metrics(Metrics& metrics, const WatchLabels& watch) {
+  const MetricLabels labels = labels_of(watch);
   return {
       metrics.counter("tpuslice_watch_lists_total", "Whole lists read.", labels),
       metrics.counter("tpuslice_watch_connections_total", "Watches opened.", labels),
@@ -66,8 +73,8 @@ WatchMetrics watch_metrics(Metrics& metrics, const std::string& resource, const 
   };
 }
 
-StoreMetrics store_metrics(Metrics& metrics, const std::string& resource, const std::string& label_selector) {
-  const MetricLabels labels = {{"resource", resource}, {"label_selector", label_selector}};
+StoreMetrics store_metrics(Metrics& metrics, const WatchLabels& watch) {
+  const MetricLabels labels = labels_of(watch);
   return {
       metrics.gauge("tpuslice_store_bytes", "Memory of the objects of a watch, as the budget counts it.", labels),
       metrics.gauge("tpuslice_store_minimal_objects", "Objects of which only name and owner are kept.", labels),

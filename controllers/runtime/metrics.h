@@ -34,6 +34,13 @@ struct ControllerMetrics {
 };
 [[nodiscard]] ControllerMetrics controller_metrics(Metrics& metrics, const std::string& controller);
 
+/// What is watched, as the labels of its metrics say.
+struct WatchLabels {
+  std::string resource;
+  std::string label_selector;
+  std::string namespace_name;  ///< Empty: all; then there is no such label.
+};
+
 struct WatchMetrics {
   Counter& lists;
   Counter& watches;
@@ -44,15 +51,13 @@ struct WatchMetrics {
   Gauge& connected;
   Gauge& last_byte_age;
 };
-[[nodiscard]] WatchMetrics watch_metrics(Metrics& metrics, const std::string& resource,
-                                         const std::string& label_selector);
+[[nodiscard]] WatchMetrics watch_metrics(Metrics& metrics, const WatchLabels& labels);
 
 struct StoreMetrics {
   Gauge& bytes;
   Gauge& minimal;
 };
-[[nodiscard]] StoreMetrics store_metrics(Metrics& metrics, const std::string& resource,
-                                         const std::string& label_selector);
+[[nodiscard]] StoreMetrics store_metrics(Metrics& metrics, const WatchLabels& labels);
 
 struct BudgetMetrics {
   Gauge& bytes;

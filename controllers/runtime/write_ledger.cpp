@@ -7,7 +7,7 @@ namespace tpuslice::runtime {
 namespace {
 
 bool is_past(const AnyStore& store, const Write& write) {
-  return write.revision != 0 && store.revision() >= write.revision;
+  return write.revision != 0 && store.revision(write.key) >= write.revision;
 }
 
 bool shows(const AnyStore& store, const Write& write) {

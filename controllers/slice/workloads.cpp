@@ -5,17 +5,18 @@
 
 namespace tpuslice::slice {
 
-void Workloads::add(const ResourceType& type, const runtime::ObjectStore& store, std::string namespace_name,
+void Workloads::add(const ResourceType& type, const runtime::ObjectStore& store, runtime::Namespaces namespaces,
                     Rests rests) {
-  kinds_.push_back({type, &store, std::move(namespace_name), rests});
+  kinds_.push_back({type, &store, std::move(namespaces), rests});
 }
 
 WorkloadState Workloads::state_of(const plan::ObjectReference& workload) const {
   const auto kind = std::ranges::find_if(kinds_, [&](const Kind& each) {
     return each.type.kind == workload.kind && each.type.api_version() == workload.api_version;
   });
-  if (kind == kinds_.end() || !kind->store->synced()) return WorkloadState::kUnknown;
-  if (!kind->namespace_name.empty() && kind->namespace_name != workload.key.namespace_name) {
+  if (kind == kinds_.end() || !kind->store->synced(workload.key)) return WorkloadState::kUnknown;
+  const runtime::Namespaces& watched = kind->namespaces;
+  if (!watched.empty() && std::ranges::find(watched, workload.key.namespace_name) == watched.end()) {
     return WorkloadState::kUnknown;
   }
   const auto object = kind->store->get(workload.key);

@@ -29,8 +29,8 @@ class Workloads {
   /// Null: never.
   using Rests = bool (*)(const Json& object);
 
-  /// The store outlives it and has the objects of one namespace; empty: of all.
-  void add(const ResourceType& type, const runtime::ObjectStore& store, std::string namespace_name, Rests rests);
+  /// The store outlives it and has the objects of `namespaces`.
+  void add(const ResourceType& type, const runtime::ObjectStore& store, runtime::Namespaces namespaces, Rests rests);
   [[nodiscard]] WorkloadState state_of(const plan::ObjectReference& workload) const;
   /// Whether objects of the kind are in a store.
   [[nodiscard]] bool serves(std::string_view api_version, std::string_view kind) const;
@@ -54,7 +54,7 @@ class Workloads {
   struct Kind {
     ResourceType type;
     const runtime::ObjectStore* store = nullptr;
-    std::string namespace_name;
+    runtime::Namespaces namespaces;
     Rests rests = nullptr;
   };
   std::vector<Kind> kinds_;

@@ -14,12 +14,12 @@
 namespace tpuslice::example {
 
 runtime::Controller& add_fleet(runtime::Manager& manager, Options options,
-                               runtime::ControllerOptions controller_options, const std::string& namespace_name) {
-  const runtime::WatchScope children{.namespace_name = namespace_name, .label_selector = std::string(kChildSelector)};
+                               runtime::ControllerOptions controller_options, const runtime::Namespaces& namespaces) {
+  const runtime::WatchScope children{.namespaces = namespaces, .label_selector = std::string(kChildSelector)};
   manager.keep_annotations({kLabelPrefix, tpu::kAnnotationPrefix});
-  auto& fleets = manager.store<ObjectView>(kFleets, {.namespace_name = namespace_name});
+  auto& fleets = manager.store<ObjectView>(kFleets, {.namespaces = namespaces});
   auto& pods = manager.store<PodView>(kPods, children);
-  auto& services = manager.store<ServiceView>(kServices, {.namespace_name = namespace_name});
+  auto& services = manager.store<ServiceView>(kServices, {.namespaces = namespaces});
   auto& config_maps = manager.store<ConfigMapView>(kConfigMaps, children);
   runtime::Controller& controller = manager.add(
       std::make_unique<FleetReconciler>(
@@ -37,7 +37,7 @@ runtime::Controller& add_fleet(runtime::Manager& manager, Options options,
 namespace {
 
 void add(runtime::Manager& manager, const kind::Settings& settings) {
-  add_fleet(manager, {.mutation = settings.mutation}, settings.controller, settings.watch_namespace);
+  add_fleet(manager, {.mutation = settings.mutation}, settings.controller, settings.watch_namespaces);
 }
 
 constexpr std::array<const plan::CounterDefinition*, 1> kCounters{&kShipRestarts};

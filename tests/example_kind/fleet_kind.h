@@ -12,9 +12,9 @@ namespace tpuslice::example {
 extern const kind::Kind kKind;
 
 /// Adds the controller and its watches. Only pods and ConfigMaps with the label of a Fleet's children are cached, and
-/// only those of `namespace_name` (all if empty).
+/// only those of `namespaces`.
 runtime::Controller& add_fleet(runtime::Manager& manager, Options options = {},
                                runtime::ControllerOptions controller_options = {},
-                               const std::string& namespace_name = {});
+                               const runtime::Namespaces& namespaces = {});
 
 }  // namespace tpuslice::example

@@ -34,21 +34,25 @@ Result<Object> FakeApi::get(const ResourceType& type, const ObjectKey& key, std:
 
 Result<client::ListPage> FakeApi::list(const ResourceType& type, const client::ListOptions& options,
                                        std::stop_token stop) {
-  if (const auto error = begin({"list", type, {}, options.label_selector}, stop)) return *error;
+  if (const auto error = begin({"list", type, {options.namespace_name, {}}, options.label_selector}, stop))
+    return *error;
   client::ListPage page;
   const MutexLock lock(mutex_);
-  for (const auto& [key, object] : objects_[type.resource()]) page.items.push_back(object.json().dump());
+  for (const auto& [key, object] : objects_[type.resource()]) {
+    const bool listed = options.namespace_name.empty() || options.namespace_name == key.namespace_name;
+    if (listed) page.items.push_back(object.json().dump());
+  }
   page.resource_version = std::to_string(revision_);
   return page;
 }
 
 Result<std::unique_ptr<client::WatchStream>> FakeApi::watch(const ResourceType& type,
                                                             const client::WatchOptions& options, std::stop_token stop) {
-  if (const auto error = begin({"watch", type, {}, nullptr}, stop)) return *error;
+  if (const auto error = begin({"watch", type, {options.namespace_name, {}}, nullptr}, stop)) return *error;
   if (options.send_initial_events) return Error::of(ErrorCode::kInvalid, "sendInitialEvents is forbidden");
   auto feed = std::make_shared<Feed>();
   const MutexLock lock(mutex_);
-  watchers_.push_back({feed, type.resource(), revision_of(options.resource_version)});
+  watchers_.push_back({feed, type.resource(), options.namespace_name, revision_of(options.resource_version)});
   publish_locked();
   return std::make_unique<client::WatchStream>(std::make_unique<FeedStream>(feed));
 }
@@ -149,7 +153,8 @@ Object FakeApi::store_locked(const ResourceType& type, Object object, const char
   if (!metadata.contains("uid")) metadata["uid"] = "uid-" + std::to_string(++uids_);
   metadata["resourceVersion"] = std::to_string(++revision_);
   objects_[type.resource()][object.key()] = object;
-  events_.push_back({revision_, type.resource(), {{"type", event}, {"object", object.json()}}});
+  events_.push_back(
+      {revision_, type.resource(), object.namespace_name(), {{"type", event}, {"object", object.json()}}});
   publish_locked();
   return object;
 }
@@ -158,6 +163,7 @@ void FakeApi::publish_locked() {
   for (Watcher& watcher : watchers_) {
     for (const Event& event : events_) {
       if (event.revision <= watcher.sent || event.resource != watcher.resource) continue;
+      if (!watcher.namespace_name.empty() && watcher.namespace_name != event.namespace_name) continue;
       watcher.feed->line(event.line);
       watcher.sent = event.revision;
     }

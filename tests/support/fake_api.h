@@ -22,8 +22,8 @@ class FakeApi : public client::Reader, public client::Writer {
   struct Call {
     std::string verb;  ///< get, list, watch, create, patch, status, replace, delete
     ResourceType type;
-    ObjectKey key;
-    Json body;  ///< Of a delete: the propagation policy. Of a list: the label selector.
+    ObjectKey key;  ///< Of a list or watch: the namespace.
+    Json body;      ///< Of a delete: the propagation policy. Of a list: the label selector.
     [[nodiscard]] std::string text() const { return verb + " " + key.to_string(); }
   };
   /// Called before each request is handled; a returned error is the reply, and nothing changes.
@@ -65,6 +65,7 @@ class FakeApi : public client::Reader, public client::Writer {
   struct Event {
     std::uint64_t revision;
     std::string resource;
+    std::string namespace_name;
     Json line;
   };
   using Objects = std::map<ObjectKey, Object>;
@@ -81,6 +82,7 @@ class FakeApi : public client::Reader, public client::Writer {
   struct Watcher {
     std::shared_ptr<Feed> feed;
     std::string resource;
+    std::string namespace_name;  ///< Empty: all.
     std::uint64_t sent;
   };
   std::vector<Watcher> watchers_ TPUSLICE_GUARDED_BY(mutex_);

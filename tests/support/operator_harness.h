@@ -81,7 +81,7 @@ class OperatorHarness {
     slice::Workloads out;
     std::vector<const kind::Kind*> kinds = {&raycluster::kKind, &jobset::kKind};
     if (options.leader_worker_sets) kinds.push_back(&leaderworkerset::kKind);
-    for (const kind::Kind* each : kinds) out.add(each->type, manager_.store<ObjectView>(each->type), "", each->rests);
+    for (const kind::Kind* each : kinds) out.add(each->type, manager_.store<ObjectView>(each->type), {}, each->rests);
     return out;
   }
   static runtime::SendToWorkload send_to(sim::RayDashboards* dashboards) {

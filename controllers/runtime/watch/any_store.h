@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "api/types/object.h"
 #include "api/types/resource_type.h"
@@ -14,6 +15,12 @@ namespace tpuslice::runtime {
 /// A resourceVersion as a number; 0 for anything else. Kubernetes lets clients compare them (KEP-5504).
 [[nodiscard]] std::uint64_t revision_of(std::string_view resource_version);
 
+/// Names of namespaces, each once; none: all namespaces.
+using Namespaces = std::vector<std::string>;
+
+/// A store of several namespaces has a part for each, which a watch of its own keeps current; every other store is one
+/// part.
+///
 /// Thread-safe.
 class AnyStore {
  public:
@@ -31,10 +38,16 @@ class AnyStore {
 
   [[nodiscard]] const ResourceType& type() const { return type_; }
   [[nodiscard]] virtual std::optional<Entry> entry(const ObjectKey& key) const = 0;
-  /// The newest revision that the store reflects, bookmarks included.
-  [[nodiscard]] virtual std::uint64_t revision() const = 0;
-  /// False until the first list is complete, and while the type is no longer served: then it has the last objects.
+  /// The newest revision that the part with `key` reflects, bookmarks included. A store that has no such part will
+  /// never show the object: the greatest number.
+  [[nodiscard]] virtual std::uint64_t revision(const ObjectKey& key) const = 0;
+  /// Whether all parts are synced. One is not until its first list is complete, and while the type is no longer served:
+  /// then it has the last objects.
   [[nodiscard]] virtual bool synced() const = 0;
+  /// Whether any part is.
+  [[nodiscard]] virtual bool partly_synced() const = 0;
+  /// Whether the part with `key` is, or there is none.
+  [[nodiscard]] virtual bool synced(const ObjectKey& key) const = 0;
 
  private:
   const ResourceType type_;

@@ -1,4 +1,5 @@
-// Store: the objects of one type and scope, kept current by a watch. Reconcilers read it; only its watch writes it.
+// Store: the objects of one type and scope, kept current by a watch, or by one for each of several namespaces.
+// Reconcilers read it; only its watches write it.
 #pragma once
 
 #include <algorithm>
@@ -20,6 +21,8 @@
 #include "controllers/runtime/watch/any_store.h"
 #include "controllers/runtime/watch/change_log.h"
 #include "controllers/runtime/watch/index_table.h"
+#include "controllers/runtime/watch/list_changes.h"
+#include "controllers/runtime/watch/store_parts.h"
 
 namespace tpuslice::runtime {
 
@@ -50,16 +53,24 @@ class Store final : public AnyStore {
   /// A change: `before` is null for an addition, `after` for a deletion.
   using Listener = std::function<void(const Ptr& before, const Ptr& after)>;
 
-  explicit Store(ResourceType type) : AnyStore(type) {}
+  explicit Store(ResourceType type, const Namespaces& namespaces = {}) : AnyStore(type), parts_(namespaces) {}
 
   [[nodiscard]] std::optional<Entry> entry(const ObjectKey& key) const override TPUSLICE_EXCLUDES(mutex_);
-  [[nodiscard]] std::uint64_t revision() const override TPUSLICE_EXCLUDES(mutex_) {
+  [[nodiscard]] std::uint64_t revision(const ObjectKey& key) const override TPUSLICE_EXCLUDES(mutex_) {
     const MutexLock lock(mutex_);
-    return revision_;
+    return parts_.revision(key);
   }
   [[nodiscard]] bool synced() const override TPUSLICE_EXCLUDES(mutex_) {
     const MutexLock lock(mutex_);
-    return synced_;
+    return parts_.all_synced();
+  }
+  [[nodiscard]] bool partly_synced() const override TPUSLICE_EXCLUDES(mutex_) {
+    const MutexLock lock(mutex_);
+    return parts_.any_synced();
+  }
+  [[nodiscard]] bool synced(const ObjectKey& key) const override TPUSLICE_EXCLUDES(mutex_) {
+    const MutexLock lock(mutex_);
+    return parts_.synced(key);
   }
   [[nodiscard]] Ptr get(const ObjectKey& key) const TPUSLICE_EXCLUDES(mutex_);
   /// Sorted by key.
@@ -73,8 +84,8 @@ class Store final : public AnyStore {
 
   /// Indexes are added before the watch starts. Those of the same function are one.
   [[nodiscard]] Index<View> add_index(IndexFunction function) TPUSLICE_EXCLUDES(mutex_);
-  /// Listeners are added before the watch starts and called, without a lock held, on the watch's thread. They are not
-  /// called for a change that leaves the view equal.
+  /// Listeners are added before the watch starts and called, without a lock held, on the watch's thread; those of
+  /// several watches at the same time. They are not called for a change that leaves the view equal.
   void add_listener(Listener listener) { listeners_.push_back(std::move(listener)); }
   /// The same, but called before a reader can see the change: for what a plan must know when it sees it.
   void add_early_listener(Listener listener) { early_listeners_.push_back(std::move(listener)); }
@@ -90,16 +101,17 @@ class Store final : public AnyStore {
   /// Null: there is none.
   [[nodiscard]] const ExceptionBarrier* barrier() const { return barrier_; }
 
-  // Written by the watch machine, or by a test.
-  /// Replaces the contents by a full list. Objects of a known version are kept and cause no listener call.
-  void swap_in(Objects listed, std::uint64_t revision) TPUSLICE_EXCLUDES(mutex_);
+  // Written by the watch machine, or by a test. `part`: the namespace of a store of several.
+  /// Replaces the contents of the part by a full list of it. Objects of a known version are kept and cause no listener
+  /// call.
+  void swap_in(Objects listed, std::uint64_t revision, const std::string& part = {}) TPUSLICE_EXCLUDES(mutex_);
   /// Makes synced() false until the next list.
-  void set_unsynced() TPUSLICE_EXCLUDES(mutex_);
+  void set_unsynced(const std::string& part = {}) TPUSLICE_EXCLUDES(mutex_);
   /// The same, for tests.
   void replace(std::vector<View> all, std::uint64_t revision) TPUSLICE_EXCLUDES(mutex_);
   void put(View view) TPUSLICE_EXCLUDES(mutex_);
   void erase(const ObjectKey& key, std::uint64_t revision) TPUSLICE_EXCLUDES(mutex_);
-  void advance(std::uint64_t revision) TPUSLICE_EXCLUDES(mutex_);
+  void advance(std::uint64_t revision, const std::string& part = {}) TPUSLICE_EXCLUDES(mutex_);
 
  private:
   friend class Index<View>;
@@ -115,11 +127,14 @@ class Store final : public AnyStore {
   [[nodiscard]] bool contains(std::size_t index, const std::string& value) const TPUSLICE_EXCLUDES(mutex_);
   [[nodiscard]] IndexValues values_of(const Ptr& view) const TPUSLICE_EXCLUDES(mutex_);
   [[nodiscard]] std::vector<IndexTable<View>> indexes_of(const Objects& objects) const TPUSLICE_EXCLUDES(mutex_);
-  /// Makes `after` take the place of `before`; either may be null.
-  void change(const Ptr& before, const Ptr& after, std::uint64_t revision) TPUSLICE_EXCLUDES(mutex_);
+  using Changes = std::vector<ViewChange<View>>;
+  /// Makes `after` take the place of `before`.
+  void change(const ViewChange<View>& change, std::uint64_t revision) TPUSLICE_EXCLUDES(mutex_);
+  void apply(const ViewChange<View>& change, const IndexValues& old_values, const IndexValues& values)
+      TPUSLICE_REQUIRES(mutex_);
   void notify(const std::vector<Listener>& listeners, const Ptr& before, const Ptr& after) const;
-  /// What replacing the contents by `listed` changes, sorted by key. Known versions take their places in `listed`.
-  [[nodiscard]] std::vector<std::pair<Ptr, Ptr>> changes_to(Objects& listed) const TPUSLICE_EXCLUDES(mutex_);
+  void replace_all(const Changes& changes, Objects listed, std::uint64_t revision) TPUSLICE_EXCLUDES(mutex_);
+  void replace_part(const Changes& changes, std::uint64_t revision, const std::string& part) TPUSLICE_EXCLUDES(mutex_);
 
   std::vector<Listener> early_listeners_;
   std::vector<Listener> listeners_;
@@ -129,8 +144,7 @@ class Store final : public AnyStore {
   mutable Mutex mutex_;
   Objects objects_ TPUSLICE_GUARDED_BY(mutex_);
   std::vector<IndexTable<View>> indexes_ TPUSLICE_GUARDED_BY(mutex_);  ///< One for each of index_functions_.
-  std::uint64_t revision_ TPUSLICE_GUARDED_BY(mutex_) = 0;
-  bool synced_ TPUSLICE_GUARDED_BY(mutex_) = false;
+  StoreParts parts_ TPUSLICE_GUARDED_BY(mutex_);
 };
 
 /// A lookup in one store by a derived value. Borrows the store; copies are cheap.
@@ -165,31 +179,6 @@ template <typename View>
   if (!view.controller) return std::nullopt;
   return view.controller->uid;
 }
-
-/// Whether a store that has `known` stays as it is when `listed` is listed. A whole view takes the place of a minimal
-/// one of the same version, and vice versa.
-template <typename View>
-[[nodiscard]] bool is_same_version(const View& known, const View& listed) {
-  if constexpr (requires { known.minimal; }) {
-    if (known.minimal != listed.minimal) return false;
-  }
-  return known.uid == listed.uid && known.resource_version == listed.resource_version;
-}
-
-namespace internal {
-
-/// Whether the two differ only in resourceVersion. `after` is unchanged when it returns.
-template <typename View>
-bool equal_except_revision(const View& before, View& after) {
-  std::string revision = std::exchange(after.resource_version, before.resource_version);
-  const bool equal = before == after;
-  after.resource_version = std::move(revision);
-  return equal;
-}
-/// The text of a whole object contains its resourceVersion.
-inline bool equal_except_revision(const ObjectView& /*before*/, ObjectView& /*after*/) { return false; }
-
-}  // namespace internal
 
 template <typename View>
 std::optional<AnyStore::Entry> Store<View>::entry(const ObjectKey& key) const {
@@ -258,75 +247,59 @@ void Store<View>::replace(std::vector<View> all, std::uint64_t revision) {
 }
 
 template <typename View>
-std::vector<std::pair<typename Store<View>::Ptr, typename Store<View>::Ptr>> Store<View>::changes_to(
-    Objects& listed) const {
-  std::vector<std::pair<Ptr, Ptr>> changes;
-  std::vector<Ptr> kept;
-  const MutexLock lock(mutex_);
-  for (const Ptr& view : listed) {
-    const auto known = objects_.find(view->key);
-    const Ptr before = known == objects_.end() ? nullptr : *known;
-    if (before && is_same_version(*before, *view)) {
-      if (before != view) kept.push_back(before);
-      continue;
-    }
-    if (before && before->uid != view->uid) {
-      changes.emplace_back(before, nullptr);
-      changes.emplace_back(nullptr, view);
-    } else {
-      changes.emplace_back(before, view);
-    }
-  }
-  // Objects that are not listed were deleted while no watch was open.
-  for (const Ptr& view : objects_) {
-    if (!listed.contains(view->key)) changes.emplace_back(view, nullptr);
-  }
-  for (const Ptr& view : kept) {
-    listed.erase(view);
-    listed.insert(view);
-  }
-  // The sort is stable, so the two changes of a replaced object stay in order.
-  std::ranges::stable_sort(changes, {}, [](const auto& change) -> const ObjectKey& {
-    return change.second ? change.second->key : change.first->key;
-  });
-  return changes;
-}
-
-template <typename View>
-void Store<View>::swap_in(Objects listed, std::uint64_t revision) {
-  // Only the caller changes the store.
-  const auto changes = changes_to(listed);
-  for (const auto& [before, after] : changes) notify(early_listeners_, before, after);
+void Store<View>::swap_in(Objects listed, std::uint64_t revision, const std::string& part) {
+  // Only the caller changes the part.
+  Changes changes;
   {
-    // The old ones are destroyed after the lock is released.
-    std::vector<IndexTable<View>> indexes;
-    if (!changes.empty()) indexes = indexes_of(listed);
     const MutexLock lock(mutex_);
-    if (!changes.empty()) {
-      objects_.swap(listed);
-      indexes_.swap(indexes);
-    }
-    for (const auto& [before, after] : changes) {
-      for (const auto& log : logs_) log->record(before, after);
-    }
-    // A list counts even when it is older than what was seen: the API server may have been restored from a backup.
-    revision_ = revision;
-    synced_ = true;
+    changes = list_changes<View>(objects_, listed, part);
+  }
+  for (const auto& [before, after] : changes) notify(early_listeners_, before, after);
+  if (part.empty()) {
+    replace_all(changes, std::move(listed), revision);
+  } else {
+    replace_part(changes, revision, part);
   }
   for (const auto& [before, after] : changes) notify(listeners_, before, after);
 }
 
 template <typename View>
-void Store<View>::set_unsynced() {
+void Store<View>::replace_all(const Changes& changes, Objects listed, std::uint64_t revision) {
+  // The old ones are destroyed after the lock is released.
+  std::vector<IndexTable<View>> indexes;
+  if (!changes.empty()) indexes = indexes_of(listed);
   const MutexLock lock(mutex_);
-  synced_ = false;
+  if (!changes.empty()) {
+    objects_.swap(listed);
+    indexes_.swap(indexes);
+  }
+  for (const auto& [before, after] : changes) {
+    for (const auto& log : logs_) log->record(before, after);
+  }
+  parts_.listed("", revision);
+}
+
+template <typename View>
+void Store<View>::replace_part(const Changes& changes, std::uint64_t revision, const std::string& part) {
+  std::vector<std::pair<IndexValues, IndexValues>> values;
+  values.reserve(changes.size());
+  for (const auto& [before, after] : changes) values.emplace_back(values_of(before), values_of(after));
+  const MutexLock lock(mutex_);
+  for (std::size_t i = 0; i < changes.size(); ++i) apply(changes[i], values[i].first, values[i].second);
+  parts_.listed(part, revision);
+}
+
+template <typename View>
+void Store<View>::set_unsynced(const std::string& part) {
+  const MutexLock lock(mutex_);
+  parts_.set_unsynced(part);
 }
 
 template <typename View>
 void Store<View>::put(View view) {
   const Ptr before = get(view.key);
   const bool replaced = before && before->uid != view.uid;
-  const bool changed = !before || replaced || !internal::equal_except_revision(*before, view);
+  const bool changed = !before || replaced || !equal_except_revision(*before, view);
   const Ptr after = std::make_shared<const View>(std::move(view));
   const auto notify_all = [&](const std::vector<Listener>& listeners) {
     if (replaced) {
@@ -337,22 +310,27 @@ void Store<View>::put(View view) {
     }
   };
   notify_all(early_listeners_);
-  change(before, after, revision_of(after->resource_version));
+  change({before, after}, revision_of(after->resource_version));
   notify_all(listeners_);
 }
 
 template <typename View>
 void Store<View>::erase(const ObjectKey& key, std::uint64_t revision) {
   const Ptr before = get(key);
-  if (before) notify(early_listeners_, before, nullptr);
-  change(before, nullptr, revision);
-  if (before) notify(listeners_, before, nullptr);
+  if (before) {
+    notify(early_listeners_, before, nullptr);
+    change({before, nullptr}, revision);
+    notify(listeners_, before, nullptr);
+    return;
+  }
+  const MutexLock lock(mutex_);
+  parts_.advance(key, revision);
 }
 
 template <typename View>
-void Store<View>::advance(std::uint64_t revision) {
+void Store<View>::advance(std::uint64_t revision, const std::string& part) {
   const MutexLock lock(mutex_);
-  revision_ = std::max(revision_, revision);
+  parts_.advance(part, revision);
 }
 
 template <typename View>
@@ -380,15 +358,21 @@ std::vector<IndexTable<View>> Store<View>::indexes_of(const Objects& objects) co
 }
 
 template <typename View>
-void Store<View>::change(const Ptr& before, const Ptr& after, std::uint64_t revision) {
-  const IndexValues old_values = values_of(before);
-  const IndexValues values = values_of(after);
+void Store<View>::change(const ViewChange<View>& change, std::uint64_t revision) {
+  const IndexValues old_values = values_of(change.before);
+  const IndexValues values = values_of(change.after);
   const MutexLock lock(mutex_);
+  apply(change, old_values, values);
+  parts_.advance((change.after ? change.after : change.before)->key, revision);
+}
+
+template <typename View>
+void Store<View>::apply(const ViewChange<View>& change, const IndexValues& old_values, const IndexValues& values) {
+  const auto& [before, after] = change;
   for (std::size_t i = 0; i < values.size(); ++i) indexes_[i].change(before, old_values[i], after, values[i]);
   if (before) objects_.erase(before);
   if (after) objects_.insert(after);
   for (const auto& log : logs_) log->record(before, after);
-  revision_ = std::max(revision_, revision);
 }
 
 template <typename View>

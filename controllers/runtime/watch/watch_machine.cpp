@@ -31,11 +31,19 @@ bool is_transient(ErrorCode code) {
 }
 
 Logger log_of_watch(const Logger& log, const ResourceType& type, const WatchScope& scope) {
-  const Logger out = log.with({{"watch", type.resource()}});
+  Logger out = log.with({{"watch", type.resource()}});
+  if (!scope.namespaces.empty()) out = out.with({{"namespace", scope.namespace_name()}});
   return scope.label_selector.empty() ? out : out.with({{"labelSelector", scope.label_selector}});
 }
 
 }  // namespace
+
+std::vector<WatchScope> WatchScope::watches() const {
+  if (namespaces.empty()) return {*this};
+  std::vector<WatchScope> out(namespaces.size(), *this);
+  for (std::size_t i = 0; i < out.size(); ++i) out[i].namespaces = {namespaces[i]};
+  return out;
+}
 
 WatchMachine::WatchMachine(ResourceType type, WatchScope scope, std::unique_ptr<WatchSink> sink,
                            WatchMachineOptions options, Dependencies dependencies)
@@ -47,7 +55,7 @@ WatchMachine::WatchMachine(ResourceType type, WatchScope scope, std::unique_ptr<
       clock_(dependencies.clock),
       random_(dependencies.random),
       registry_(dependencies.metrics),
-      metrics_(watch_metrics(dependencies.metrics, type.resource(), scope_.label_selector)),
+      metrics_(watch_metrics(dependencies.metrics, {type.resource(), scope_.label_selector, scope_.namespace_name()})),
       log_(log_of_watch(dependencies.log, type, scope_)),
       barrier_("watch", dependencies.metrics, clock_, log_),
       quarantine_(metrics_.quarantined, log_),
@@ -62,6 +70,10 @@ WatchMachine::WatchMachine(ResourceType type, WatchScope scope, std::unique_ptr<
 }
 
 WatchMachine::~WatchMachine() { registry_.stop_updates(this); }
+
+std::string WatchMachine::name() const {
+  return scope_.namespaces.empty() ? type_.resource() : type_.resource() + " in " + scope_.namespace_name();
+}
 
 Duration WatchMachine::broken_for(Instant now) const {
   const Instant since = failing_since_;
@@ -100,7 +112,7 @@ Instant WatchMachine::open(Instant now, const std::stop_token& stop) {
   const bool initial = phase_ == Phase::kWatchList;
   if (initial) begin_list();
   client::WatchOptions watch;
-  watch.namespace_name = scope_.namespace_name;
+  watch.namespace_name = scope_.namespace_name();
   watch.label_selector = scope_.label_selector;
   watch.field_selector = scope_.field_selector;
   watch.send_initial_events = initial;

@@ -28,9 +28,14 @@ namespace tpuslice::runtime {
 
 /// The objects of a type that are watched.
 struct WatchScope {
-  std::string namespace_name = {};  ///< Empty: all.
+  Namespaces namespaces = {};
   std::string label_selector = {};
   std::string field_selector = {};
+
+  /// The scopes of the watches that this needs: one for each namespace, or one for all.
+  [[nodiscard]] std::vector<WatchScope> watches() const;
+  /// The namespace of one of those; empty: all.
+  [[nodiscard]] std::string namespace_name() const { return namespaces.empty() ? std::string() : namespaces.front(); }
 
   friend bool operator==(const WatchScope&, const WatchScope&) = default;
 };
@@ -71,6 +76,7 @@ class WatchMachine {
     Logger log;
     DeadStreams* dead_streams = nullptr;  ///< Shared with other watches of the API server, if there are any.
   };
+  /// `scope` is one of WatchScope::watches().
   WatchMachine(ResourceType type, WatchScope scope, std::unique_ptr<WatchSink> sink, WatchMachineOptions options,
                Dependencies dependencies);
   ~WatchMachine();
@@ -84,6 +90,8 @@ class WatchMachine {
   void run(const std::stop_token& stop, const std::function<void()>& changed);
 
   [[nodiscard]] const ResourceType& type() const { return type_; }
+  /// "pods", or "pods in team-a".
+  [[nodiscard]] std::string name() const;
   [[nodiscard]] bool synced() const { return synced_; }
   /// The server does not serve the type: its CRD is not installed.
   [[nodiscard]] bool absent() const { return absent_; }

@@ -27,7 +27,7 @@ Instant WatchMachine::list_page(Instant now, const std::stop_token& stop) {
 
 client::ListOptions WatchMachine::page_options() const {
   client::ListOptions list;
-  list.namespace_name = scope_.namespace_name;
+  list.namespace_name = scope_.namespace_name();
   list.label_selector = scope_.label_selector;
   list.field_selector = scope_.field_selector;
   list.limit = page_.objects();

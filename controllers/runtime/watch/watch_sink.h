@@ -47,15 +47,16 @@ class WatchSink {
 /// Best effort, for objects that cannot be decoded.
 [[nodiscard]] ObjectKey key_in(std::string_view object);
 
-/// Borrows all arguments. `keep`: what views keep. Without a budget, everything fits. While a
-/// list is read, an object counts as the larger of its versions in the staging area and in the store: the other one is
-/// garbage when the list is complete.
+/// Borrows all arguments but `part`, the part of the store that it writes: the namespace of a store of several. `keep`:
+/// what views keep. Without a budget, everything fits. While a list is read, an object counts as the larger of its
+/// versions in the staging area and in the store: the other one is garbage when the list is complete.
 template <typename View>
 class StoreSink final : public WatchSink {
  public:
   StoreSink(Store<View>& store, const KeptKeys& keep, MemoryBudget* budget = nullptr,
-            std::optional<StoreMetrics> metrics = std::nullopt)
+            std::optional<StoreMetrics> metrics = std::nullopt, std::string part = {})
       : store_(store),
+        part_(std::move(part)),
         keep_(keep),
         budget_(budget == nullptr ? unlimited_ : *budget),
         refused_(budget_),
@@ -114,15 +115,16 @@ class StoreSink final : public WatchSink {
   }
   void commit(std::uint64_t revision) override {
     for (const Ptr& view : store_.list()) {
+      if (!part_.empty() && view->key.namespace_name != part_) continue;
       const auto staged = staged_.find(view->key);
       charge(view->key, counted_bytes(view->key), staged == staged_.end() ? 0 : bytes_of(staged->get()));
     }
     minimal_ = static_cast<std::size_t>(
         std::count_if(staged_.begin(), staged_.end(), [](const Ptr& view) { return is_minimal(*view); }));
-    store_.swap_in(std::exchange(staged_, {}), revision);
+    store_.swap_in(std::exchange(staged_, {}), revision, part_);
     update_metrics();
   }
-  void set_unsynced() override { store_.set_unsynced(); }
+  void set_unsynced() override { store_.set_unsynced(part_); }
   Status put(std::string_view object) override {
     Result<View> view = decode(object);
     if (!view) return put_minimal(object, view.error());
@@ -143,7 +145,7 @@ class StoreSink final : public WatchSink {
     store_.erase(key, revision);
     update_metrics();
   }
-  void advance(std::uint64_t revision) override { store_.advance(revision); }
+  void advance(std::uint64_t revision) override { store_.advance(revision, part_); }
   [[nodiscard]] bool fits_again() const override { return refused_.fits_again(); }
 
  private:
@@ -305,6 +307,7 @@ class StoreSink final : public WatchSink {
   }
 
   Store<View>& store_;
+  const std::string part_;
   const KeptKeys& keep_;
   MemoryBudget unlimited_{std::size_t{1} << 60U};
   MemoryBudget& budget_;

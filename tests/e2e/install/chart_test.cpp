@@ -13,8 +13,12 @@
 namespace tpuslice::testing {
 namespace {
 
+using ::testing::Contains;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::IsSupersetOf;
+using ::testing::Not;
 
 constexpr const char* kTemplate =
     "helm template tpu-slice-operator deploy/helm/tpu-slice-operator --namespace tpu-slice-system 2>/dev/null";
@@ -122,6 +126,29 @@ TEST_F(Chart, GrantsWhatTheCertificateAndTheFailurePolicyNeed) {
   EXPECT_FALSE(has("--set webhook.failurePolicy=Ignore", "tpu-slice-operator-webhook"));
 }
 
+TEST_F(Chart, GrantsThePermissionsOfKindsInNamespacesOnRequest) {
+  const std::string values = "--set rbac.namespaced=true --set 'config.watchNamespace={a,b}'";
+  const ObjectSet objects = objects_of(fmt::format("{} {}", kTemplate, values));
+  const auto resources = [&](const std::string& role) {
+    std::set<std::string> out;
+    for (const Json& rule : objects.at(role)["rules"]) {
+      for (const Json& resource : rule["resources"]) out.insert(resource.get<std::string>());
+    }
+    return out;
+  };
+  const std::string name = "tpu-slice-operator-leaderworkerset";
+  EXPECT_THAT(resources("ClusterRole " + name), ElementsAre("leases", "nodes", "pods", "subjectaccessreviews"));
+  for (const char* space : {"a/", "b/"}) {
+    EXPECT_THAT(resources("Role " + (space + name)), IsSupersetOf({"leaderworkersets", "pods", "statefulsets"}));
+    EXPECT_THAT(resources("Role " + (space + name)), Not(Contains("nodes")));
+    EXPECT_EQ(objects.at("RoleBinding " + (space + name))["roleRef"]["kind"], "Role");
+    EXPECT_TRUE(objects.contains(fmt::format("Role {}tpu-slice-operator-raycluster-autoscaler", space)));
+  }
+  EXPECT_FALSE(objects.contains("ClusterRole tpu-slice-operator-raycluster-autoscaler")) << "nothing is left for it";
+  EXPECT_THAT(resources("ClusterRole tpu-slice-operator-slice"), Contains("pods/status"));
+  EXPECT_NE(run(fmt::format("{} --set rbac.namespaced=true", kTemplate)).exit_code, 0) << "in which namespaces?";
+}
+
 TEST_F(Chart, HasRolesOfUsersUnlessTheyAreSwitchedOff) {
   constexpr const char* kRole = "ClusterRole tpu-slice-jobset-editor";
   EXPECT_TRUE(objects_of(kTemplate).contains(kRole));
@@ -145,6 +172,7 @@ std::set<std::string> combinations() {
       "--set 'controllers={*,-raycluster,-jobset,-leaderworkerset}'",
       "--set crds.install=false --set rbac.rayAutoscaler=false",
       "--set rbac.userRoles=false",
+      "--set rbac.namespaced=true --set 'config.watchNamespace={default,kube-public}'",
       "--set metrics.secure=false --set metrics.port=8080",
       "--set metrics.certificateSecret=tls --set webhook.clientCaConfigMap=ca",
       "--set webhook.failurePolicy=Ignore --set webhook.timeoutSeconds=10 --set admissionPolicy.enabled=false",
@@ -187,6 +215,7 @@ TEST_F(Chart, RefusesOtherValuesAndNamesThem) {
       {"--set webhook.failurePolicy=Never", "at '/webhook/failurePolicy': value must be one of 'Fail', 'Ignore'"},
       {"--set webhook.port=0", "at '/webhook/port': minimum: got 0, want 1"},
       {"--set priorityClass.value=2000000000", "at '/priorityClass/value': maximum"},
+      {"--set 'config.watchNamespace={A}'", "at '/config/watchNamespace/0': 'A' does not match pattern"},
       {"--set image.repository=", "at '/image/repository': minLength: got 0, want 1"}};
   for (const auto& [values, message] : cases) {
     const CommandOutput refused = run("helm template x deploy/helm/tpu-slice-operator " + values);

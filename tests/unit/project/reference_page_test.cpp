@@ -54,7 +54,7 @@ TEST(ReferencePage, ListsTheAnnotationsLabelsAndConditions) {
 }
 
 TEST(ReferencePage, ListsTheMetrics) {
-  const std::string name = "((?:tpuslice|controller_runtime|workqueue|rest_client|leader_election)_[a-z_]+)";
+  const std::string name = "((?:tpuslice|kuberay|controller_runtime|workqueue|rest_client|leader_election)_[a-z_]+)";
   EXPECT_THAT(on_page(name), ElementsAreArray(in_code("\"" + name + "\"")));
 }
 

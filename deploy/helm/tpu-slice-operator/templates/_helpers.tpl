@@ -65,3 +65,40 @@ app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
 {{- include "tpu-slice-operator.object" (dict "root" $.root "object" $object) }}
 {{- end }}
 {{- end }}
+
+{{/*
+The role and the binding of `file`, that of a kind: as Role and RoleBinding in each namespace of config.watchNamespace, and as
+ClusterRole for what is not in these: nodes, the Lease of the upstream controller, and the pod that holds it.
+*/}}
+{{- define "tpu-slice-operator.namespacedRoles" -}}
+{{- $namespaces := .root.Values.config.watchNamespace | default list }}
+{{- if kindIs "string" $namespaces }}{{ $namespaces = splitList "," $namespaces }}{{ end }}
+{{- if not $namespaces }}{{ fail "rbac.namespaced needs config.watchNamespace" }}{{ end }}
+{{- $ofCluster := list }}
+{{- $ofNamespace := list }}
+{{- $objects := (include "tpu-slice-operator.read" . | fromYaml).objects }}
+{{- range $rule := (first $objects).rules }}
+{{- if or (has "nodes" $rule.resources) (has "leases" $rule.resources) (has "subjectaccessreviews" $rule.resources) }}
+{{- $ofCluster = append $ofCluster $rule }}
+{{- else }}
+{{- $ofNamespace = append $ofNamespace $rule }}
+{{- end }}
+{{- end }}
+{{- if $ofCluster }}
+{{- $ofCluster = append $ofCluster (dict "apiGroups" (list "") "resources" (list "pods") "verbs" (list "get")) }}
+{{- end }}
+{{- range $object := $objects }}
+{{- if $ofCluster }}
+{{- $copy := deepCopy $object }}
+{{- if $copy.rules }}{{ $_ := set $copy "rules" $ofCluster }}{{ end }}
+{{- include "tpu-slice-operator.object" (dict "root" $.root "object" $copy) }}
+{{- end }}
+{{- range $namespace := $namespaces }}
+{{- $copy := set (deepCopy $object) "kind" (trimPrefix "Cluster" $object.kind) }}
+{{- $_ := set $copy.metadata "namespace" $namespace }}
+{{- if $copy.rules }}{{ $_ := set $copy "rules" $ofNamespace }}{{ end }}
+{{- if $copy.roleRef }}{{ $_ := set $copy.roleRef "kind" "Role" }}{{ end }}
+{{- include "tpu-slice-operator.object" (dict "root" $.root "object" $copy) }}
+{{- end }}
+{{- end }}
+{{- end }}

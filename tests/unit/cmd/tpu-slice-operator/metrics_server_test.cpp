@@ -78,6 +78,19 @@ TEST_F(MetricsServerTest, ServesAuthorizedClientsByHttps) {
   ASSERT_NE(challenge, nullptr);
 }
 
+TEST_F(MetricsServerTest, AppendsWhatIsNotInTheRegistryForAuthorizedClients) {
+  int scrapes = 0;
+  MetricsServerOptions options;
+  options.append = [&scrapes](std::string& text) { text += "b_info{name=\"" + std::to_string(++scrapes) + "\"} 1\n"; };
+  start(options);
+  EXPECT_EQ(status("poor"), 403);
+  const auto response = get("good");
+  ASSERT_TRUE(response.ok()) << response.error().message();
+  EXPECT_THAT(response->body, HasSubstr("a_total 7"));
+  EXPECT_TRUE(response->body.ends_with("b_info{name=\"1\"} 1\n")) << response->body;
+  EXPECT_EQ(scrapes, 1) << "no work but for a scrape";
+}
+
 bool has_ipv6_loopback() {
   std::ifstream addresses("/proc/net/if_inet6");
   std::string address;

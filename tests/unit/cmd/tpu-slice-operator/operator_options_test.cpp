@@ -49,6 +49,32 @@ TEST(OperatorOptions, MetricsAreSecureUnlessThatIsTurnedOff) {
   EXPECT_FALSE(options.metrics_secure);
 }
 
+TEST(OperatorOptions, UpstreamMetricsAreServedUnlessThatIsTurnedOff) {
+  EXPECT_TRUE(parse({})->options.upstream_metrics);
+  EXPECT_FALSE(parse({"--upstream-metrics=false"})->options.upstream_metrics);
+  OperatorOptions options;
+  ASSERT_TRUE(apply_configuration("f", std::string(kHeader) + "upstreamMetrics: false\n", options).ok());
+  EXPECT_FALSE(options.upstream_metrics);
+}
+
+TEST(OperatorOptions, WatchesAllNamespacesOrAListOfThem) {
+  EXPECT_THAT(parse({})->options.watch_namespaces, testing::IsEmpty());
+  EXPECT_THAT(parse({"--watch-namespace="})->options.watch_namespaces, testing::IsEmpty());
+  EXPECT_THAT(parse({"--watch-namespace=team-a"})->options.watch_namespaces, ElementsAre("team-a"));
+  EXPECT_THAT(parse({"--watch-namespace=b,a,b"})->options.watch_namespaces, ElementsAre("b", "a"));
+  OperatorOptions options;
+  ASSERT_TRUE(apply_configuration("f", std::string(kHeader) + "watchNamespace: [a, b]\n", options).ok());
+  EXPECT_THAT(options.watch_namespaces, ElementsAre("a", "b"));
+  EXPECT_THAT(error_of({"--watch-namespace=a, b"}),
+              AllOf(HasSubstr("--watch-namespace"), HasSubstr("\" b\""), HasSubstr("separated by commas")));
+  std::string many = "--watch-namespace=n0";
+  for (int i = 1; i < 20; ++i) many += ",n" + std::to_string(i);
+  EXPECT_THAT(parse({many.c_str()})->options.watch_namespaces, testing::SizeIs(20));
+  many += ",n20";
+  EXPECT_THAT(error_of({many.c_str()}), AllOf(HasSubstr("found 21 namespaces, expected at most 20"),
+                                              HasSubstr("leave it empty to serve all namespaces")));
+}
+
 TEST(OperatorOptions, TheLastEntryForAControllerWins) {
   EXPECT_TRUE(parse({})->options.enables("raycluster"));
   EXPECT_FALSE(parse({"--controllers=*,-raycluster"})->options.enables("raycluster"));

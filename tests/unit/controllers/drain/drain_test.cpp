@@ -331,6 +331,19 @@ TEST_F(DrainTest, RemovesFinalizersButNotFromAClusterWhoseCleanupIsDue) {
             "kubectl -n default patch rayclusters.ray.io ending --type=merge -p '{\"metadata\":{\"finalizers\":[]}}'");
 }
 
+TEST_F(DrainTest, RemovesFinalizersInTheNamespacesThatAreServed) {
+  options_.watch_namespaces = {"a", "b", "none"};
+  for (const char* space : {"a", "b", "c"}) {
+    put(kRayClusters,
+        fmt::format("{{metadata: {{name: x, namespace: {}, finalizers: [{}]}}}}", space, kRedisFinalizer));
+  }
+  (void)run();
+  for (const char* space : {"a", "b"}) {
+    EXPECT_THAT(api_.find(kRayClusters, {space, "x"})->json()["metadata"]["finalizers"], IsEmpty()) << space;
+  }
+  EXPECT_EQ(api_.find(kRayClusters, {"c", "x"})->json()["metadata"]["finalizers"].size(), 1U);
+}
+
 TEST_F(DrainTest, LeavesFinalizersOfKindsThatAnotherOperatorServes) {
   OperatorOptions options;
   EXPECT_EQ(finalizer_kinds(options).size(), 3U);

@@ -217,7 +217,7 @@ TEST_F(SliceReconciling, KeepsADomainForAWorkloadThatRuns) {
   const NodePtr node = a_pool("pool-a").nodes().front();
   places_->record(a_slice("train").runs_in("pool-a").pod(0), nullptr, node, after(4s));
   EXPECT_FALSE(is_kept()) << "of an unknown kind";
-  workloads_->add(kWorkload, workload_store_, "", [](const Json& object) {
+  workloads_->add(kWorkload, workload_store_, {}, [](const Json& object) {
     return bool_at(object, {"spec", "suspend"});
   });
   EXPECT_FALSE(is_kept()) << "the store is not synced";
@@ -373,7 +373,7 @@ TEST_F(SliceReconciling, DoesNotTearDownASliceWhoseWorkloadEnds) {
   show(a_pool("pool-a").nodes());
   show(a_slice("train").runs_in("pool-a").terminating(0).pods());
   EXPECT_THAT(plan({"default", "train"}).reason, StartsWith("slice train is torn down"));
-  workloads_->add({"batch", "v1", "Job", "jobs"}, workload_store_, "", nullptr);
+  workloads_->add({"batch", "v1", "Job", "jobs"}, workload_store_, {}, nullptr);
   workload_store_.replace({}, 1);
   EXPECT_TRUE(plan({"default", "train"}).empty());
   const Json job = {{"metadata", {{"namespace", "default"}, {"name", "job"}, {"uid", "uid-of-job"}}}};
@@ -386,7 +386,7 @@ TEST_F(SliceReconciling, TearsDownASliceBesideAPodOfAnEarlierWorkload) {
     pod.controller->uid = "uid-of-an-earlier-job";
     pod.phase = PodPhase::kFailed;
   };
-  workloads_->add({"batch", "v1", "Job", "jobs"}, workload_store_, "", nullptr);
+  workloads_->add({"batch", "v1", "Job", "jobs"}, workload_store_, {}, nullptr);
   workload_store_.replace({}, 1);
   const Json job = {{"metadata", {{"namespace", "default"}, {"name", "job"}, {"uid", "uid-of-job"}}}};
   workload_store_.put(ObjectView::from_json(job).value());

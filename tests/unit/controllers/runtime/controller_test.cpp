@@ -470,6 +470,23 @@ TEST_F(ControllerTest, HasCountersThatStartAtZeroForAllValuesOfTheirLabels) {
   EXPECT_THAT(text, HasSubstr("widgets_painted_total{colour=\"blue\"} 0\n"));
 }
 
+TEST_F(ControllerTest, HasNoCounterThatIsMuted) {
+  Metrics metrics;
+  auto reconciler = std::make_unique<WidgetReconciler>(widgets_, pods_);
+  reconciler->measurements = {plan::increment(kWidgetsPainted, "blue"),
+                              plan::increment({"widgets_lost_total", "Lost."})};
+  LogOptions log;
+  log.clock = &clock_;
+  log.sink = [this](std::string_view line) { lines_.emplace_back(line); };
+  const ControllerOptions options{.counters = kWidgetCounters, .muted_counters = "widgets_"};
+  Controller controller(std::move(reconciler), options, {executor_, clock_, metrics, Logger(log)});
+  controller.watches(widgets_);
+  show_widget({{"replicas", 0}});
+  EXPECT_TRUE(controller.step(clock_.now(), {}));
+  EXPECT_THAT(metrics.scrape(), Not(HasSubstr("widgets_")));
+  EXPECT_THAT(lines("counter is not declared"), IsEmpty());
+}
+
 TEST_F(ControllerTest, CreatesNoCounterThatIsNotDeclared) {
   show_widget({{"replicas", 0}});
   reconciler_->measurements = {plan::increment({"widgets_lost_total", "Lost."}),

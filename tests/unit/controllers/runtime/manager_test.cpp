@@ -194,7 +194,7 @@ TEST_F(ManagerStores, PodsWithALabelIncludeAStoreThatSelectsIt) {
 }
 
 TEST_F(ManagerStores, StoresOfOneNamespaceOrSeveralLabelsAreNotReused) {
-  manager_.store<PodView>(kPods, {.namespace_name = "team", .label_selector = "app"});
+  manager_.store<PodView>(kPods, {.namespaces = {"team"}, .label_selector = "app"});
   manager_.store<PodView>(kPods, {.label_selector = "app,type"});
   const PodStores all = manager_.pods_with("mark");
   EXPECT_THAT(stores_of(all), SizeIs(1));

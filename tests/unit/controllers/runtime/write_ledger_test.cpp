@@ -74,6 +74,18 @@ TEST_F(WriteLedgerTest, ReportsAWriteThatExpired) {
   EXPECT_EQ(expired_, std::vector<std::string>{"a"});
 }
 
+TEST(WriteLedgerOfNamespaces, TheRevisionOfAnotherNamespaceShowsNoWrite) {
+  const FakeClock clock;
+  PodStore store(kPods, {"default", "other"});
+  WriteLedger ledger(30s);
+  ledger.add_store(store);
+  ledger.record(kOwner, {{kPods, kPod, "1", 15, false}}, clock.now());
+  store.swap_in({}, 99, "other");
+  EXPECT_FALSE(ledger.satisfied(kOwner, clock.now()));
+  store.swap_in({}, 15, "default");
+  EXPECT_TRUE(ledger.satisfied(kOwner, clock.now()));
+}
+
 /// Two stores of pods with different selectors.
 class TwoStores : public WriteLedgerTest {
  protected:

@@ -166,12 +166,109 @@ TEST(IndexFunctions, AreCalledWithoutALock) {
 TEST_F(StoreTest, RevisionFollowsWritesAndBookmarks) {
   store_.replace({}, 10);
   store_.put(view("a", "1", "12"));
-  EXPECT_EQ(store_.revision(), 12U);
+  EXPECT_EQ(store_.revision({}), 12U);
   store_.advance(20);
   store_.advance(15);
-  EXPECT_EQ(store_.revision(), 20U);
+  EXPECT_EQ(store_.revision({}), 20U);
   store_.replace({}, 7);
-  EXPECT_EQ(store_.revision(), 7U) << "a restored API server counts from an older revision";
+  EXPECT_EQ(store_.revision({}), 7U) << "a restored API server counts from an older revision";
+}
+
+/// A store of two namespaces, each with its own watch.
+class StoreOfTwoNamespaces : public StoreTest {
+ protected:
+  StoreOfTwoNamespaces() {
+    store_.add_listener([this](const PodStore::Ptr& before, const PodStore::Ptr& after) {
+      seen_.push_back((before ? before->key : after->key).to_string() + (after ? "" : " deleted"));
+    });
+  }
+  static PodView in(const std::string& space, const std::string& name, const std::string& version) {
+    PodView pod = view(name, space + name, version, "o");
+    pod.key.namespace_name = space;
+    return pod;
+  }
+  /// A complete list of the namespace.
+  void list(const std::string& space, std::vector<PodView> pods, std::uint64_t revision) {
+    PodStore::Objects objects;
+    for (PodView& pod : pods) objects.insert(std::make_shared<const PodView>(std::move(pod)));
+    store_.swap_in(std::move(objects), revision, space);
+  }
+  [[nodiscard]] std::vector<std::string> keys() const {
+    std::vector<std::string> out;
+    for (const auto& pod : store_.list()) out.push_back(pod->key.to_string());
+    return out;
+  }
+  [[nodiscard]] std::vector<std::string> indexed() const {
+    std::vector<std::string> out;
+    for (const auto& pod : by_owner_.lookup("o")) out.push_back(pod->key.to_string());
+    return out;
+  }
+
+  PodStore store_{kPods, {"x", "y"}};
+  const Index<PodView> by_owner_ = store_.add_index(owner_uid<PodView>);
+  std::vector<std::string> seen_;
+};
+
+TEST_F(StoreOfTwoNamespaces, AListOfOneKeepsTheObjectsOfTheOther) {
+  list("y", {in("y", "a", "1")}, 1);
+  list("x", {in("x", "b", "2"), in("x", "c", "2")}, 2);
+  const PodStore::Ptr known = store_.get({"x", "c"});
+  seen_.clear();
+  list("x", {in("x", "c", "2"), in("x", "d", "5")}, 5);
+  EXPECT_THAT(keys(), ElementsAre("x/c", "x/d", "y/a"));
+  EXPECT_THAT(indexed(), ElementsAre("x/c", "x/d", "y/a"));
+  EXPECT_THAT(seen_, ElementsAre("x/b deleted", "x/d"));
+  EXPECT_EQ(store_.get({"x", "c"}), known) << "its version is known";
+  list("x", {}, 6);
+  EXPECT_THAT(keys(), ElementsAre("y/a"));
+  EXPECT_THAT(indexed(), ElementsAre("y/a"));
+}
+
+TEST_F(StoreOfTwoNamespaces, AListReplacesAnObjectOfTheSameName) {
+  list("x", {in("x", "a", "1")}, 1);
+  PodView other = in("x", "a", "3");
+  other.uid = "new";
+  seen_.clear();
+  list("x", {other}, 3);
+  EXPECT_THAT(seen_, ElementsAre("x/a deleted", "x/a"));
+  EXPECT_EQ(store_.get({"x", "a"})->uid, "new");
+  EXPECT_THAT(indexed(), ElementsAre("x/a"));
+}
+
+TEST_F(StoreOfTwoNamespaces, EachIsSyncedByItself) {
+  EXPECT_FALSE(store_.partly_synced());
+  list("x", {}, 1);
+  EXPECT_TRUE(store_.partly_synced());
+  EXPECT_FALSE(store_.synced());
+  EXPECT_TRUE(store_.synced({"x", "a"}));
+  EXPECT_FALSE(store_.synced({"y", "a"}));
+  list("y", {}, 2);
+  EXPECT_TRUE(store_.synced());
+  store_.set_unsynced("x");
+  EXPECT_FALSE(store_.synced({"x", "a"}));
+  EXPECT_TRUE(store_.synced({"y", "a"}));
+}
+
+TEST_F(StoreOfTwoNamespaces, EachReflectsItsOwnRevision) {
+  list("x", {}, 10);
+  list("y", {}, 20);
+  store_.put(in("x", "a", "12"));
+  EXPECT_EQ(store_.revision({"x", "a"}), 12U);
+  store_.advance(15, "x");
+  store_.erase({"x", "a"}, 16);
+  store_.erase({"x", "none"}, 17);
+  EXPECT_EQ(store_.revision({"x", "a"}), 17U);
+  EXPECT_EQ(store_.revision({"y", "a"}), 20U);
+  EXPECT_GT(store_.revision({"z", "a"}), 1'000'000U) << "it will never show an object of another namespace";
+}
+
+TEST_F(StoreOfTwoNamespaces, LogsTheChangesOfBoth) {
+  const auto log = store_.add_change_log();
+  log->start();
+  list("x", {in("x", "a", "1")}, 1);
+  list("y", {in("y", "b", "2")}, 2);
+  list("x", {}, 3);
+  EXPECT_THAT(log->take().list, SizeIs(3));
 }
 
 TEST(RevisionOf, ReadsNumbersOnly) {

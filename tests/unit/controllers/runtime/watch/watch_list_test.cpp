@@ -204,7 +204,7 @@ class WatchOfThrowingSink : public WatchListTest {
     WatchMachineOptions options;
     options.watch_list = false;
     make(options);
-    machine_ = std::make_unique<WatchMachine>(kPods, WatchScope{"", "app=x", ""},
+    machine_ = std::make_unique<WatchMachine>(kPods, WatchScope{.label_selector = "app=x"},
                                               std::make_unique<ThrowingSink>(store_, annotations_, broken_), options,
                                               WatchMachine::Dependencies{reader_, clock_, random_, metrics_, Logger()});
     machine_->on_quarantine([this](const QuarantinedObject& object) {

@@ -101,8 +101,8 @@ class WatchMachineTest : public ::testing::Test {
     log.sink = [this](std::string_view line) { lines_.emplace_back(line); };
     store_.shield_with(barrier_);
     machine_ = std::make_unique<WatchMachine>(
-        kPods, WatchScope{"", "app=x", ""}, std::make_unique<StoreSink<PodView>>(store_, annotations_), options,
-        WatchMachine::Dependencies{reader, clock_, random_, metrics_, Logger(log), &dead_streams_});
+        kPods, WatchScope{.label_selector = "app=x"}, std::make_unique<StoreSink<PodView>>(store_, annotations_),
+        options, WatchMachine::Dependencies{reader, clock_, random_, metrics_, Logger(log), &dead_streams_});
     machine_->on_quarantine([this](const QuarantinedObject& object) {
       if (!leads_) return false;
       quarantined_.push_back(object.key.to_string());
@@ -141,8 +141,8 @@ class WatchMachineTest : public ::testing::Test {
     return static_cast<int>(
         std::ranges::count_if(lines_, [&](const auto& line) { return line.find(part) != line.npos; }));
   }
-  double quarantined_metric() { return watch_metrics(metrics_, "pods", "app=x").quarantined.value(); }
-  double expired_metric() { return watch_metrics(metrics_, "pods", "app=x").expired.value(); }
+  double quarantined_metric() { return watch_metrics(metrics_, {"pods", "app=x", ""}).quarantined.value(); }
+  double expired_metric() { return watch_metrics(metrics_, {"pods", "app=x", ""}).expired.value(); }
 
   FakeClock clock_;
   Random random_{1};

@@ -51,7 +51,7 @@ TEST_F(WatchMachineTest, ListsInPagesFromTheNewestStateAndWatchesFromThere) {
   EXPECT_GE(reader_.watches[0].timeout_seconds, 300);
   EXPECT_LE(reader_.watches[0].timeout_seconds, 600);
   EXPECT_THAT(names(), ElementsAre("a", "b"));
-  EXPECT_EQ(store_.revision(), 10U);
+  EXPECT_EQ(store_.revision({}), 10U);
 }
 
 TEST_F(WatchMachineTest, AsksForTheFieldsThatTheViewReads) {
@@ -96,14 +96,14 @@ TEST_F(WatchMachineTest, SaysForHowLongItIsBroken) {
     clock_.advance(std::chrono::seconds(1));
   }
   EXPECT_GT(machine_->broken_for(clock_.now()), std::chrono::seconds(90));
-  EXPECT_EQ(watch_metrics(metrics_, "pods", "app=x").connected.value(), 0);
+  EXPECT_EQ(watch_metrics(metrics_, {"pods", "app=x", ""}).connected.value(), 0);
   auto next = reader_.expect_stream();
   for (int i = 0; i < 400; ++i) {
     settle();
     clock_.advance(std::chrono::seconds(1));
   }
   EXPECT_EQ(machine_->broken_for(clock_.now()), Duration::zero()) << "open for a while, without an event";
-  EXPECT_EQ(watch_metrics(metrics_, "pods", "app=x").connected.value(), 1);
+  EXPECT_EQ(watch_metrics(metrics_, {"pods", "app=x", ""}).connected.value(), 1);
 }
 
 TEST_F(WatchMachineTest, FollowsChangesAndBookmarks) {
@@ -115,7 +115,7 @@ TEST_F(WatchMachineTest, FollowsChangesAndBookmarks) {
   settle();
   EXPECT_THAT(names(), ElementsAre("a"));
   EXPECT_EQ(store_.get({"default", "a"})->resource_version, "12");
-  EXPECT_EQ(store_.revision(), 40U);
+  EXPECT_EQ(store_.revision({}), 40U);
 }
 
 TEST_F(WatchMachineTest, ResumesAnEndedWatchWithoutListing) {
@@ -303,7 +303,7 @@ TEST_F(WatchMachineTest, StreamsTheFirstListIfTheServerSupportsIt) {
   settle();
   EXPECT_TRUE(machine_->synced());
   EXPECT_THAT(names(), ElementsAre("b"));
-  EXPECT_EQ(store_.revision(), 96U);
+  EXPECT_EQ(store_.revision({}), 96U);
   EXPECT_THAT(reader_.lists, IsEmpty());
   EXPECT_THAT(reader_.watches, SizeIs(1)) << "the stream continues as the watch";
 }
@@ -385,8 +385,9 @@ TEST_F(WatchMachineTest, RelistsWhenThereIsRoomForARefusedObject) {
   ObjectStore store{kPods};
   WatchMachineOptions options;
   options.watch_list = false;
-  WatchMachine machine(kPods, {"", "app=x", ""}, std::make_unique<StoreSink<ObjectView>>(store, annotations_, &budget),
-                       options, {reader_, clock_, random_, metrics_, Logger()});
+  WatchMachine machine(kPods, {.label_selector = "app=x"},
+                       std::make_unique<StoreSink<ObjectView>>(store, annotations_, &budget), options,
+                       {reader_, clock_, random_, metrics_, Logger()});
   const auto settle_at = [&](Duration later) {
     clock_.advance(later);
     for (int i = 0; i < 10; ++i) (void)machine.step(clock_.now(), Duration::zero(), {});

@@ -59,7 +59,7 @@ class Sink : public ::testing::Test {
   MemoryBudget budget_{kSinkBudget};
   Metrics metrics_;
   ObjectStore store_{kWidgets};
-  StoreSink<ObjectView> sink_{store_, annotations_, &budget_, store_metrics(metrics_, "widgets", "")};
+  StoreSink<ObjectView> sink_{store_, annotations_, &budget_, store_metrics(metrics_, {"widgets", "", ""})};
   int refused_ = 0;
 };
 
@@ -419,6 +419,57 @@ TEST(PodsInStores, KeepTheirNodeWhenOnlyTheirMetadataCanBeRead) {
   EXPECT_TRUE(pod->minimal);
   EXPECT_EQ(pod->node_name, "node-1");
   EXPECT_EQ(tpu::chips_of(*pod), 4);
+}
+
+/// The sinks of two namespaces of one store.
+class TwoSinks : public Sink {
+ protected:
+  void list(StoreSink<ObjectView>& sink, const std::vector<std::string>& objects) {
+    sink.begin();
+    for (const std::string& each : objects) EXPECT_TRUE(sink.stage(each).ok());
+    sink.commit(++revision_);
+  }
+  [[nodiscard]] std::vector<std::string> keys() const {
+    std::vector<std::string> out;
+    for (const auto& view : both_.list()) out.push_back(view->key.to_string());
+    return out;
+  }
+  [[nodiscard]] std::size_t bytes(const std::string& name, const std::string& space) const {
+    const auto view = both_.get({space, name});
+    return view == nullptr ? 0 : view->footprint.bytes;
+  }
+
+  ObjectStore both_{kWidgets, {"a", "b"}};
+  StoreSink<ObjectView> a_{both_, annotations_, &budget_, store_metrics(metrics_, {"widgets", "", "a"}), "a"};
+  StoreSink<ObjectView> b_{both_, annotations_, &budget_, store_metrics(metrics_, {"widgets", "", "b"}), "b"};
+  std::uint64_t revision_ = 0;
+};
+
+TEST_F(TwoSinks, ARelistOfOneNamespaceKeepsTheObjectsOfTheOtherAndTheirBytes) {
+  list(a_, {sized_object("a", "1", 500), sized_object("a", "2", 600)});
+  list(b_, {sized_object("b", "1", 700)});
+  EXPECT_THAT(keys(), ElementsAre("a/1", "a/2", "b/1"));
+  EXPECT_EQ(budget_.used("b"), bytes("1", "b"));
+  list(a_, {sized_object("a", "2", 600)});
+  EXPECT_THAT(keys(), ElementsAre("a/2", "b/1"));
+  EXPECT_EQ(budget_.used("a"), bytes("2", "a"));
+  EXPECT_EQ(budget_.used("b"), bytes("1", "b"));
+  list(b_, {});
+  EXPECT_THAT(keys(), ElementsAre("a/2"));
+  EXPECT_EQ(budget_.used(), bytes("2", "a"));
+  EXPECT_EQ(store_metrics(metrics_, {"widgets", "", "a"}).bytes.value(), static_cast<double>(bytes("2", "a")));
+  EXPECT_EQ(store_metrics(metrics_, {"widgets", "", "b"}).bytes.value(), 0);
+}
+
+TEST_F(TwoSinks, AListThatBreaksOffChangesNothing) {
+  list(a_, {sized_object("a", "1", 500)});
+  list(b_, {sized_object("b", "1", 700)});
+  a_.begin();
+  ASSERT_TRUE(a_.stage(sized_object("a", "2", 600)).ok());
+  list(b_, {sized_object("b", "1", 700)});
+  a_.begin();
+  EXPECT_THAT(keys(), ElementsAre("a/1", "b/1"));
+  EXPECT_EQ(budget_.used(), bytes("1", "a") + bytes("1", "b"));
 }
 
 }  // namespace
