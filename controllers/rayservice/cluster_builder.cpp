@@ -6,11 +6,13 @@
 #include "api/types/patch.h"
 #include "controllers/ray/child_cluster.h"
 #include "controllers/raycluster/upgrade.h"
+#include "controllers/rayservice/cluster_suspension.h"
 #include "controllers/rayservice/rules/rayservice_labels.h"
 
 namespace tpuslice::rayservice {
 namespace {
 
+/// Annotations of a cluster that has the config.
 Json config_annotations(const ConfigHash& config) {
   Json out = Json::object();
   out[std::string(kClusterHash)] = config.whole();
@@ -74,6 +76,33 @@ Json set_replicas(Json live, const Json& config, const Json& numbers, const Json
   return live;
 }
 
+/// Copies the tolerations and scheduling gates of the pods of a group.
+void copy_scheduling(const Json* from, Json& group) {
+  const Json* pod = from == nullptr ? nullptr : find_set(*from, {"template", "spec"});
+  const Json* live = find_set(group, {"template", "spec"});
+  if (pod == nullptr || live == nullptr || !live->is_object()) return;
+  for (const char* member : {"tolerations", "schedulingGates"}) copy_member(*pod, member, group["template"]["spec"]);
+}
+
+/// Pods that are created from now on have the tolerations and scheduling gates of the config.
+Json update_scheduling(Json live, const Json& config) {
+  if (const auto head = live.find("headGroupSpec"); head != live.end()) {
+    copy_scheduling(find_set(config, {"headGroupSpec"}), *head);
+  }
+  const auto groups = live.find("workerGroupSpecs");
+  if (groups == live.end() || !groups->is_array()) return live;
+  for (Json& group : *groups) copy_scheduling(find_group(config, string_at(group, {"groupName"})), group);
+  return live;
+}
+
+void apply_suspend(const RayServiceState& state, bool suspend, Json& spec, Json& annotations, std::string& reason) {
+  spec["suspend"] = suspend;
+  if (!suspend) spec = update_scheduling(std::move(spec), *state.spec.cluster_config);
+  annotations[std::string(kSuspend)] = suspend_record(state);
+  if (!reason.empty()) reason += ", and ";
+  reason += suspend ? "rayClusterConfig.suspend is true" : "rayClusterConfig.suspend is not true";
+}
+
 /// Those labels or annotations of `desired` that the live cluster lacks, or has with another value.
 Json missing_values(const Object& desired, const Object& live, std::string_view field) {
   const StringMap present = string_map_at(live.json(), {"metadata", field});
@@ -92,6 +121,7 @@ Object build_cluster(const RayServiceState& state, std::string name, const Confi
   Json& annotations = cluster.mutable_json()["metadata"]["annotations"];
   if (!annotations.is_object()) annotations = Json::object();
   annotations.update(config_annotations(config));
+  if (Json record = suspend_record(state); !record.is_null()) annotations[std::string(kSuspend)] = std::move(record);
   return cluster;
 }
 
@@ -120,6 +150,9 @@ ClusterUpdate update_cluster(const RayServiceState& state, const Cluster& cluste
       annotations[std::string(kReplicas)] = config.replicas().dump();
     }
   }
+  if (const std::optional<bool> suspend = change_of_suspend(state, cluster)) {
+    apply_suspend(state, *suspend, spec, annotations, out.reason);
+  }
   if (annotations.empty()) return out;
   const Object desired = ray::build_child_cluster(state.seen.service, cluster.name(), Json::object());
   Json metadata = {{"annotations", missing_values(desired, cluster.object, "annotations")}};
@@ -128,6 +161,16 @@ ClusterUpdate update_cluster(const RayServiceState& state, const Cluster& cluste
   if (!labels.empty()) metadata["labels"] = std::move(labels);
   out.patch = {{"metadata", std::move(metadata)}};
   if (Json difference = merge_diff(live, spec); !difference.empty()) out.patch["spec"] = std::move(difference);
+  return out;
+}
+
+ClusterUpdate suspend_cluster(const RayServiceState& state, const Cluster& cluster) {
+  ClusterUpdate out;
+  if (change_of_suspend(state, cluster) != true) return out;
+  Json spec = Json::object();
+  Json annotations = Json::object();
+  apply_suspend(state, true, spec, annotations, out.reason);
+  out.patch = {{"metadata", {{"annotations", std::move(annotations)}}}, {"spec", std::move(spec)}};
   return out;
 }
 

@@ -19,7 +19,9 @@ struct ClusterUpdate {
 /// - worker groups that were added at the end;
 /// - numbers of replicas, once for each change of them in the RayService, so that the autoscaler and others may change
 ///   those of the cluster; with the autoscaler only the limits;
-/// - everything but `suspend`, scaleStrategy and replicas that the autoscaler set, for a cluster that another operator
+/// - `suspend`, once for each change of it in the RayService (change_of_suspend()); with its end the tolerations and
+///   scheduling gates, which Kueue may have changed meanwhile;
+/// - everything but an absent `suspend`, scaleStrategy and replicas that the autoscaler set, for a cluster that another operator
 ///   made;
 /// - with one of these, labels and annotations of the RayService that were edited since. Those that it no longer has
 ///   stay, as others may have set them.
@@ -27,5 +29,8 @@ struct ClusterUpdate {
 /// The patch replaces lists, so the cluster must be as observed.
 [[nodiscard]] ClusterUpdate update_cluster(const RayServiceState& state, const Cluster& cluster,
                                            const ConfigHash& config);
+
+/// Suspends the cluster, and nothing else; without a patch if that has been done.
+[[nodiscard]] ClusterUpdate suspend_cluster(const RayServiceState& state, const Cluster& cluster);
 
 }  // namespace tpuslice::rayservice

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "controllers/plan/finalizers.h"
+#include "controllers/rayservice/cluster_suspension.h"
 #include "controllers/rayservice/rules/rayservice_labels.h"
 
 namespace tpuslice::rayservice {
@@ -49,6 +50,19 @@ void decide_clusters(const RayServiceState& state, RunningDecisions& out) {
   if (const Cluster* newest = out.choice.newest()) out.update = update_cluster(state, *newest, config);
 }
 
+/// rayClusterConfig.suspend suspends all clusters, those of a refused spec among them: a queue gets the chips back.
+void decide_suspensions(const RayServiceState& state, RunningDecisions& out) {
+  const Cluster* newest = out.choice.newest();
+  out.suspended = newest != nullptr && is_suspended(state, *newest);
+  for (const Cluster& cluster : state.clusters.all()) {
+    const bool updated = &cluster == newest && !out.update.patch.is_null();
+    const auto& deletes = out.retirement.deletes;
+    if (updated || cluster.terminating() || std::ranges::find(deletes, &cluster) != deletes.end()) continue;
+    ClusterUpdate update = suspend_cluster(state, cluster);
+    if (!update.patch.is_null()) out.suspensions.push_back({&cluster, std::move(update)});
+  }
+}
+
 RunningDecisions decide_running(const RayServiceState& state, const Problem& refusal, const ServeConfig& config,
                                 const Options& options) {
   RunningDecisions out;
@@ -74,6 +88,7 @@ RunningDecisions decide_running(const RayServiceState& state, const Problem& ref
   out.retirement = out.promote ? decide_retirement(state, choice.pending_name, {})
                                : decide_retirement(state, choice.active_name, choice.pending_name);
   if (out.room.replace && !out.promote) out.retirement.deletes.push_back(choice.active);
+  decide_suspensions(state, out);
   return out;
 }
 

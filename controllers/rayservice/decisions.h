@@ -32,8 +32,14 @@ struct RunningDecisions {
   /// Time until a creation that failed is tried again. A plan with a failing write would send no requests, which the
   /// other clusters need.
   std::optional<Duration> create_after;
-  ClusterUpdate update;           ///< Update of choice.newest().
-  std::optional<Serving> active;  ///< What the clusters serve; nothing without such a cluster.
+  ClusterUpdate update;  ///< Update of choice.newest().
+  struct Suspension {
+    const Cluster* cluster = nullptr;
+    ClusterUpdate update;
+  };
+  std::vector<Suspension> suspensions;  ///< Clusters without `update` that rayClusterConfig.suspend suspends.
+  bool suspended = false;               ///< choice.newest() is suspended after this plan.
+  std::optional<Serving> active;        ///< What the clusters serve; nothing without such a cluster.
   std::optional<Serving> pending;
   std::vector<ServeLabel> labels;
   std::vector<Service> services;

@@ -64,17 +64,15 @@ void add_new_cluster(const RunningDecisions& decisions, Changes& changes) {
                                 : fmt::format("rayClusterConfig has changed: creating RayCluster {}", key.name));
 }
 
-void add_update(const RunningDecisions& decisions, ClusterPatches& patches, Changes& changes) {
-  if (decisions.update.patch.is_null()) return;
-  const Cluster& cluster = *decisions.choice.newest();
-  patches.add(cluster, decisions.update.patch, true);
+void add_update(const Cluster& cluster, const ClusterUpdate& update, ClusterPatches& patches, Changes& changes) {
+  if (update.patch.is_null()) return;
+  patches.add(cluster, update.patch, true);
   const ObjectKey& key = cluster.spec.key;
-  changes.reasons.push_back(fmt::format("{}: updating RayCluster {} in place", decisions.update.reason, key.name));
+  changes.reasons.push_back(fmt::format("{}: updating RayCluster {} in place", update.reason, key.name));
   patches.report(
       cluster,
-      result_events(
-          {"UpdatedRayCluster", fmt::format("Updated the RayCluster {}: {}", key.to_string(), decisions.update.reason)},
-          {"FailedToUpdateRayCluster", fmt::format("Failed to update the RayCluster {}", key.to_string())}));
+      result_events({"UpdatedRayCluster", fmt::format("Updated the RayCluster {}: {}", key.to_string(), update.reason)},
+                    {"FailedToUpdateRayCluster", fmt::format("Failed to update the RayCluster {}", key.to_string())}));
 }
 
 void add_record(const RunningDecisions& decisions, ClusterPatches& patches, Changes& changes) {
@@ -207,7 +205,8 @@ void render_running(const RayServiceState& state, const RunningDecisions& decisi
         fmt::format("RayCluster {} is ready: the services select it", decisions.choice.pending_name));
   }
   ClusterPatches patches;
-  add_update(decisions, patches, changes);
+  if (const Cluster* newest = decisions.choice.newest()) add_update(*newest, decisions.update, patches, changes);
+  for (const auto& [cluster, update] : decisions.suspensions) add_update(*cluster, update, patches, changes);
   add_record(decisions, patches, changes);
   add_retirement_times(decisions.retirement, patches, changes);
   for (Action& action : patches.actions()) changes.add(Step::kClusterPatches, std::move(action));

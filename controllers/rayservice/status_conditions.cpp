@@ -110,12 +110,16 @@ void update_ready(const ConditionInput& input, ServiceConditions& conditions, Ch
   }
   if (input.endpoints > 0) {
     conditions.set(kReady, "True", "NonZeroServeEndpoints", "Number of serve endpoints is greater than 0");
+  } else if (input.decisions.suspended) {
+    conditions.set(kReady, "False", kClusterSuspended,
+                   fmt::format("RayCluster {} is suspended", input.decisions.choice.newest()->name()));
   } else if (conditions.is_true(kReady)) {
     conditions.set(kReady, "False", "ZeroServeEndpoints", "Number of serve endpoints dropped to 0");
   } else if (input.refusal) {
     conditions.set(kReady, "False", kValidationFailed, input.refusal.message);
   } else {
-    if (conditions.reason(kReady) == kValidationFailed) {
+    if (const std::string reason = conditions.reason(kReady);
+        reason == kValidationFailed || reason == kClusterSuspended) {
       conditions.begin(kReady, "False", kInitializing, std::string(kMessage));
     }
     if (conditions.reason(kReady) == kInitializing) {
@@ -142,8 +146,13 @@ void update_upgrade(const ConditionInput& input, ServiceConditions& conditions) 
 
 Problem up_to_date_problem(const ConditionInput& input) {
   if (input.refusal) return {"NotAccepted", "the spec is refused"};
-  if (!input.decisions.choice.outdated) return {};
+  if (!input.decisions.choice.outdated && !input.decisions.choice.held) return {};
   const Cluster& cluster = *input.decisions.choice.newest();
+  if (input.decisions.choice.held) {
+    return {"Suspended", fmt::format("spec.rayClusterConfig has changed, and RayCluster {} is suspended: another one "
+                                     "takes its place when spec.rayClusterConfig.suspend is false",
+                                     cluster.name())};
+  }
   return {"UpgradeDisabled",
           fmt::format("spec.rayClusterConfig has changed, but RayCluster {} keeps its own, since "
                       "spec.upgradeStrategy.type is None: set it to NewCluster, or delete that RayCluster",

@@ -7,6 +7,7 @@
 #include "controllers/plan/waiting_code.h"
 #include "controllers/plan/waiting_conditions.h"
 #include "controllers/ray/child_cluster.h"
+#include "controllers/rayservice/cluster_suspension.h"
 #include "controllers/rayservice/rules/rayservice_labels.h"
 #include "controllers/rayservice/services.h"
 
@@ -86,9 +87,13 @@ ClusterChoice choose_clusters(const RayServiceState& state, const ConfigHash& co
     return out;
   }
   if (out.active != nullptr && pending == nullptr && is_of_other_operator(*out.active)) return out;
-  if (state.spec.upgrade_type == kNone && (out.active != nullptr || pending != nullptr)) {
+  const Cluster* newest = pending != nullptr ? pending : out.active;
+  const bool held = newest != nullptr && holds_upgrade(state, *newest);
+  // A cluster that is suspended serves nothing, so another one may take its place.
+  if (held || (newest != nullptr && state.spec.upgrade_type == kNone && !resumes(state, *newest))) {
     set_pending(pending, out);
-    out.outdated = true;
+    out.held = held;
+    out.outdated = !held;
     return out;
   }
   if (const Cluster* unused = find_unused(state, out, config)) {
@@ -105,6 +110,10 @@ RoomDecision decide_room(const RayServiceState& state, const ClusterChoice& choi
   const Cluster* newest = choice.newest();
   if (newest == nullptr) {
     out.problem = {"ClusterPending", "the RayCluster is being created"};
+    return out;
+  }
+  if (is_suspended(state, *newest)) {
+    out.problem = {"Suspended", fmt::format("RayCluster {} is suspended", newest->name())};
     return out;
   }
   const Json* condition =

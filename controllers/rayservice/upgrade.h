@@ -6,6 +6,8 @@
 // cluster is made, unless upgradeStrategy.type is None. If it fits again, the pending cluster is given up. The first
 // cluster is pending until it serves.
 //
+// A suspended cluster is not upgraded: see cluster_suspension.h.
+//
 // Both clusters have slices at the same time. kUpgradeWithoutRoom says what happens if there are no nodes for the
 // slices of the new one.
 #pragma once
@@ -26,6 +28,7 @@ struct ClusterChoice {
   std::string pending_name = {};     ///< For the status.
   bool create = false;               ///< A cluster with the pending name is to be made.
   bool outdated = false;             ///< upgradeStrategy.type None: the newest cluster has another config.
+  bool held = false;                 ///< The newest cluster has another config, and is suspended.
 
   /// The newest cluster, which has, or is to get, the present specification; null until it is made.
   [[nodiscard]] const Cluster* newest() const { return pending != nullptr || create ? pending : active; }

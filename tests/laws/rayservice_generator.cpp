@@ -36,7 +36,7 @@ void Generator::edit(World& world) {
   Json& spec = world.service()["spec"];
   Json& group = world.config()["workerGroupSpecs"][0];
   ++world.service()["metadata"]["generation"].get_ref<Json::number_integer_t&>();
-  switch (below(9)) {
+  switch (below(10)) {
     case 0:
     case 1:
       group["template"]["spec"]["containers"][0]["image"] = fmt::format("image-{}", below(3));
@@ -61,6 +61,9 @@ void Generator::edit(World& world) {
       return;
     case 7:
       spec["serveConfigV2"] = chance(50) ? "- a" : "";
+      return;
+    case 8:
+      world.config()["suspend"] = chance(50);
       return;
     default:
       spec["excludeHeadPodFromServeSvc"] = chance(50);
@@ -146,6 +149,7 @@ void Generator::disturb(World& world) {
 void Generator::heal(World& world) {
   Json& spec = world.service()["spec"];
   spec["suspend"] = false;
+  world.config().erase("suspend");
   spec["upgradeStrategy"]["type"] = "NewCluster";
   spec["serveConfigV2"] = a_serve_config("app");
   for (Json& group : world.config()["workerGroupSpecs"]) group["replicas"] = 1;

@@ -15,7 +15,7 @@ class Generator final : public laws::Dice {
   /// A world after some random plans, edits and disturbances.
   [[nodiscard]] World world();
   /// A change that a user may make: another image, serve configuration, number of replicas, group, strategy;
-  /// suspension; an invalid spec.
+  /// suspension, of the clusters alone as well; an invalid spec.
   void edit(World& world);
   /// Dashboards fail, applications change their status, proxies move; pods, clusters and services are deleted or
   /// changed by others; slices find no nodes; the operator is restarted.

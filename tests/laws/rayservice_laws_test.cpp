@@ -206,6 +206,56 @@ TEST_F(RayServiceLaws, RefusedWritesHoldBackNoOthersAndAreMadeInTheEnd) {
   EXPECT_GT(refused, world_count() / 10);
 }
 
+std::size_t running_clusters(World& world) {
+  return static_cast<std::size_t>(std::ranges::count_if(world.clusters(), [](const auto& cluster) {
+    return !bool_at(cluster.second, {"spec", "suspend"});
+  }));
+}
+
+void set_cluster_suspend(World& world, bool suspend) {
+  ++world.service()["metadata"]["generation"].get_ref<Json::number_integer_t&>();
+  world.config()["suspend"] = suspend;
+}
+
+TEST_F(RayServiceLaws, SuspendedClustersReleaseTheirNodesAndOneOfThemOrAnotherRunsAgain) {
+  for_many_worlds([](Generator& generator) {
+    World world = generator.world();
+    generator.heal(world);
+    set_cluster_suspend(world, false);
+    for (int round = 3 + generator.below(10); round > 0; --round) {
+      world.carry_out(plan_of(world));
+      if (generator.chance(80)) world.advance();
+    }
+    const std::size_t clusters = std::max<std::size_t>(world.clusters().size(), 1);
+    set_cluster_suspend(world, true);
+    if (generator.chance(50)) world.config()["headGroupSpec"]["template"]["metadata"]["labels"]["a"] = "b";
+    for (int round = 0; round < 40; ++round) {
+      const Plan plan = plan_of(world);
+      if (!world.carry_out(plan, generator.chance(80) ? SIZE_MAX : laws::cut(plan, generator))) {
+        world.restart_operator();
+      }
+      ASSERT_LE(world.clusters().size(), clusters) << to_json(plan).dump(2);
+      world.advance();
+    }
+    EXPECT_EQ(running_clusters(world), 0U);
+    EXPECT_THAT(world.pods(), IsEmpty());
+    EXPECT_TRUE(plan_of(world).empty()) << to_json(plan_of(world)).dump(2);
+
+    set_cluster_suspend(world, false);
+    if (generator.chance(50)) world.config()["headGroupSpec"]["template"]["metadata"]["labels"]["a"] = "c";
+    for (int round = 0; round < kMaxRounds; ++round) {
+      const Plan plan = plan_of(world);
+      if (!world.carry_out(plan, generator.chance(90) ? SIZE_MAX : laws::cut(plan, generator))) {
+        world.restart_operator();
+      }
+      ASSERT_LE(running_clusters(world), 1U) << to_json(plan).dump(2);
+      world.advance();
+    }
+    ASSERT_LE(settle(world), kMaxRounds) << plan_of(world).reason;
+    EXPECT_THAT(differences(world), IsEmpty());
+  });
+}
+
 TEST_F(RayServiceLaws, ADeletedServiceIsReleasedWhateverIsCut) {
   for_many_worlds([](Generator& generator) {
     World world = generator.world();

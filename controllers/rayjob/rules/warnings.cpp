@@ -82,6 +82,13 @@ void warn_changes(const Json& job, const Json& old, Warnings& warnings) {
   }
 }
 
+/// A RayCluster that is created suspended stays so: only the first value counts.
+void warn_suspended_cluster(const ClusterView& cluster, Warnings& warnings) {
+  if (!cluster.spec.suspend) return;
+  warnings.emplace_back(
+      "spec.rayClusterSpec.suspend: the job waits until its RayCluster is resumed by hand; set spec.suspend instead");
+}
+
 /// TPU slices that are not deleted after the job.
 void warn_kept_slices(const ClusterView& cluster, const Json& job, Warnings& warnings) {
   if (bool_at(job, {"spec", "shutdownAfterJobFinishes"}) || find_set(job, {"spec", "deletionStrategy"}) != nullptr)
@@ -110,6 +117,7 @@ Warnings warn_rayjob(const Json& job, const Json* old) {
       warnings.emplace_back("spec.rayClusterSpec: has no effect, as spec.clusterSelector is set");
     } else {
       for (std::string& warning : warn_cluster(view)) warnings.push_back(std::move(warning));
+      warn_suspended_cluster(view, warnings);
       if (old == nullptr) warn_kept_slices(view, job, warnings);
     }
   }

@@ -22,6 +22,8 @@ inline constexpr std::string_view kClusterHashVersion = "ray.io/kuberay-version"
 // Ours.
 /// The numbers of replicas that the RayService had when they were last applied to the cluster: ConfigHash::replicas().
 inline constexpr std::string_view kReplicas = "tpuslice.dev/replicas";
+/// rayClusterConfig.suspend and the generation of the RayService when it was last applied to the cluster: "true.3".
+inline constexpr std::string_view kSuspend = "tpuslice.dev/suspend";
 /// The Serve configuration that the cluster was given: see ServeRecord.
 inline constexpr std::string_view kServeConfig = "tpuslice.dev/serve-config";
 /// When a cluster that is no longer used is deleted, RFC 3339.
@@ -40,6 +42,8 @@ inline constexpr std::string_view kSuspendedCondition = "Suspended";
 inline constexpr std::string_view kInitializing = "Initializing";
 inline constexpr std::string_view kInitializingTimedOut = "InitializingTimeout";
 inline constexpr std::string_view kValidationFailed = "ValidationFailed";
+/// Ours, of kReady: no pod serves, since the newest RayCluster is suspended.
+inline constexpr std::string_view kClusterSuspended = "RayClusterSuspended";
 
 /// Ours: True while the newest cluster has the present rayClusterConfig, or is made from it.
 ///

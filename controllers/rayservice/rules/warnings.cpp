@@ -19,12 +19,13 @@ bool names(const FieldChange& change, std::initializer_list<std::string_view> fi
 }
 
 /// Applied to the existing cluster, without an upgrade.
-bool is_scaling(const FieldChange& change) { return names(change, {".replicas", ".minReplicas", ".maxReplicas"}); }
+bool is_applied_in_place(const FieldChange& change) {
+  return names(change, {".replicas", ".minReplicas", ".maxReplicas"}) || change.path == "spec.rayClusterConfig.suspend";
+}
 
 /// Not part of the hash of the cluster, and so applied only together with other changes.
 bool is_not_compared(const FieldChange& change) {
-  return names(change, {".scaleStrategy", ".tolerations", ".schedulingGates", "rayClusterConfig.suspend",
-                        "rayClusterConfig.upgradeStrategy"});
+  return names(change, {".scaleStrategy", ".tolerations", ".schedulingGates", "rayClusterConfig.upgradeStrategy"});
 }
 
 void warn_config_changes(const Json& service, const Json& old, std::vector<std::string>& warnings) {
@@ -38,7 +39,7 @@ void warn_config_changes(const Json& service, const Json& old, std::vector<std::
     return;
   }
   const bool needs_upgrade = std::ranges::any_of(
-      changes, [](const FieldChange& change) { return !is_scaling(change) && !is_not_compared(change); });
+      changes, [](const FieldChange& change) { return !is_applied_in_place(change) && !is_not_compared(change); });
   if (needs_upgrade && string_at(service, {"spec", "upgradeStrategy", "type"}) == "None") {
     warnings.emplace_back(
         "spec.rayClusterConfig: the change has no effect while spec.upgradeStrategy.type is None: no new cluster is "

@@ -94,7 +94,7 @@ void World::add_pod(Json pod) {
                      {"conditions", Json::array({{{"type", "Ready"}, {"status", "True"}}})}};
 }
 
-/// As the RayCluster controller and the kubelets do. The pods of an earlier spec stay.
+/// As the RayCluster controller and the kubelets do. The pods of an earlier spec stay, unless the cluster is suspended.
 void World::start_pods(const std::string& name, Json& cluster) {
   const raycluster::RayClusterSpec spec = raycluster::RayClusterSpec::read(cluster);
   Json conditions = array_at(cluster, {"status", "conditions"});
@@ -104,7 +104,14 @@ void World::start_pods(const std::string& name, Json& cluster) {
                  waits ? "no free nodes" : "", std::nullopt},
                 now_);
   cluster["status"]["conditions"] = std::move(conditions);
-  if (spec.suspend || waits) return;
+  if (spec.suspend) {
+    std::erase_if(pods(), [&](const auto& pod) {
+      return string_at(pod.second, {"metadata", "labels", raycluster::kRayCluster}) == name;
+    });
+    cluster["status"]["state"] = "suspended";
+    return;
+  }
+  if (waits) return;
   if (pod_of(name, "head").empty()) add_pod(raycluster::build_head_pod(spec, {}).value().json());
   for (const raycluster::WorkerGroup& group : spec.groups) {
     for (int replica = 0; replica < group.desired_replicas(); ++replica) {

@@ -51,6 +51,24 @@ TEST(MutateJobTemplate, GivesAllPodsOfAJobTheirIdentity) {
   EXPECT_EQ(result["spec"]["tolerations"][0]["key"], "google.com/tpu");
 }
 
+TEST(MutateJobTemplate, ReadsTheRequiredNodeAffinity) {
+  const Json selected = TemplateJob{}.json();
+  const Json selector = selected["spec"]["template"]["spec"]["nodeSelector"];
+  Json job = selected;
+  Json& pod = job["spec"]["template"]["spec"];
+  pod.erase("nodeSelector");
+  Json expressions = Json::array();
+  for (const auto& [key, value] : selector.items()) {
+    expressions.push_back({{"key", key}, {"operator", "In"}, {"values", Json::array({value})}});
+  }
+  pod["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"] =
+      Json::array({{{"matchExpressions", std::move(expressions)}}});
+  const Json result = mutated_template(job);
+  EXPECT_EQ(result["spec"]["nodeSelector"], selector);
+  EXPECT_EQ(result["spec"]["containers"], mutated_template(selected)["spec"]["containers"]);
+  EXPECT_EQ(result["metadata"], mutated_template(selected)["metadata"]);
+}
+
 TEST(MutateJobTemplate, OmitsWhatTheJobControllerAdds) {
   const Json bare = TemplateJob{}.json()["spec"]["template"];
   const Json result = mutated_template(TemplateJob{}.json());

@@ -177,7 +177,9 @@ TEST_F(RayServicePlan, AClusterWithoutAHeadDoesNotHoldBackTheOther) {
   ASSERT_LE(world_.settle(), 40);
   const std::string first = world_.active();
   world_.config()["rayVersion"] = "2.60.0";
-  world_.config()["suspend"] = true;  // As Kueue holds it.
+  world_.step();
+  world_.clusters().at(world_.pending())["spec"]["suspend"] = true;  // As a queue holds it.
+  world_.advance();
   rounds(3);
   world_.ray(first).statuses["app"] = "UNHEALTHY";
   rounds(3);

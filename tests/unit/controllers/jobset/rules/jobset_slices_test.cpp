@@ -40,6 +40,18 @@ TEST(JobSetSlices, HaveAsManyPodsAsHosts) {
                                             HasSubstr("set parallelism and completions: 8")));
 }
 
+TEST(JobSetSlices, AreNamedByARequiredNodeAffinityAsWell) {
+  const Json selected = slices_of("tpu-v6e-slice", "4x4", "4", 1);
+  Json jobset = without(selected, kTpuPod, "nodeSelector");
+  Json& affinity = jobset[Json::json_pointer(kTpuPod)]["affinity"]["nodeAffinity"];
+  affinity["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"] =
+      Json::parse(R"([{"matchExpressions": [
+      {"key": "cloud.google.com/gke-tpu-accelerator", "operator": "In", "values": ["tpu-v6e-slice"]},
+      {"key": "cloud.google.com/gke-tpu-topology", "operator": "In", "values": ["4x4"]}]}])");
+  EXPECT_THAT(jobset_message(jobset), HasSubstr("4 hosts, set parallelism and completions: 4"));
+  EXPECT_EQ(jobset_message(jobset), jobset_message(selected));
+}
+
 TEST(JobSetSlices, HaveOnePodByDefault) {
   const Json jobset = without(without(tpu_jobset(), kTpuJob, "parallelism"), "/spec", "coordinator");
   EXPECT_THAT(jobset_message(jobset), HasSubstr("parallelism: Invalid value: 1"));

@@ -319,6 +319,8 @@ TEST(WarnRayJob, AboutWhatIsProbablyNotIntended) {
               ElementsAre("spec.deletionStrategy: onSuccess and onFailure are deprecated; use deletionRules"));
   EXPECT_THAT(warn_rayjob(patched_rayjob(R"({"rayClusterSpec": {"authOptions": {}}})"), nullptr),
               ElementsAre(HasSubstr("spec.rayClusterSpec.authOptions.mode: is not set")));
+  EXPECT_THAT(warn_rayjob(with(tpu_rayjob(), "/spec/rayClusterSpec/suspend", true), nullptr),
+              ElementsAre(HasSubstr("spec.rayClusterSpec.suspend: the job waits until its RayCluster is resumed")));
   EXPECT_THAT(warn_rayjob(with(tpu_rayjob(), "/metadata/labels/ray.io~1gang-scheduling-enabled", "true"), nullptr),
               ElementsAre(HasSubstr("metadata.labels[ray.io/gang-scheduling-enabled]: has no effect")));
 }
