@@ -1,6 +1,6 @@
 // SeriesWriter: writes gauges that are computed when they are scraped, in the Prometheus text format.
 //
-// For series about single objects: the registry of Metrics would have to be told of each object that is gone.
+// Series about single objects are not in the registry of Metrics, which keeps what it has.
 //
 //   SeriesWriter out(text, {.series = 20'000});
 //   out.family("kuberay_job_info", "RayJobs.");

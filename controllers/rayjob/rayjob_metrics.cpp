@@ -23,7 +23,7 @@ struct Facts {
   const ObjectView* job;
   std::string deployment;
   std::int64_t retries = 0;
-  std::optional<double> seconds;  ///< Of the last attempt, if the RayJob has finished.
+  std::optional<double> seconds;  ///< Length of the last attempt, if the RayJob has finished.
 };
 
 Facts facts_of(const ObjectView& job) {

@@ -59,12 +59,13 @@ TEST(OperatorOptions, UpstreamMetricsAreServedUnlessThatIsTurnedOff) {
 
 TEST(OperatorOptions, WatchesAllNamespacesOrAListOfThem) {
   EXPECT_THAT(parse({})->options.watch_namespaces, testing::IsEmpty());
-  EXPECT_THAT(parse({"--watch-namespace="})->options.watch_namespaces, testing::IsEmpty());
   EXPECT_THAT(parse({"--watch-namespace=team-a"})->options.watch_namespaces, ElementsAre("team-a"));
   EXPECT_THAT(parse({"--watch-namespace=b,a,b"})->options.watch_namespaces, ElementsAre("b", "a"));
   OperatorOptions options;
   ASSERT_TRUE(apply_configuration("f", std::string(kHeader) + "watchNamespace: [a, b]\n", options).ok());
   EXPECT_THAT(options.watch_namespaces, ElementsAre("a", "b"));
+  ASSERT_TRUE(apply_configuration("f", std::string(kHeader) + "watchNamespace: []\n", options).ok());
+  EXPECT_THAT(options.watch_namespaces, testing::IsEmpty());
   EXPECT_THAT(error_of({"--watch-namespace=a, b"}),
               AllOf(HasSubstr("--watch-namespace"), HasSubstr("\" b\""), HasSubstr("separated by commas")));
   std::string many = "--watch-namespace=n0";

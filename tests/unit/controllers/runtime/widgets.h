@@ -20,7 +20,8 @@ inline constexpr ResourceType kWidgets{"example.com", "v1", "Widget", "widgets"}
 }
 
 [[nodiscard]] inline Object pod(const std::string& name, const Object* owner = nullptr) {
-  Json json = {{"apiVersion", "v1"}, {"kind", "Pod"}, {"metadata", {{"name", name}, {"namespace", "default"}}}};
+  const std::string space = owner == nullptr ? "default" : owner->namespace_name();
+  Json json = {{"apiVersion", "v1"}, {"kind", "Pod"}, {"metadata", {{"name", name}, {"namespace", space}}}};
   if (owner != nullptr) json["metadata"]["ownerReferences"] = Json::array({owner->as_controller().to_json()});
   return Object(std::move(json));
 }
