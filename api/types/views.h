@@ -296,6 +296,18 @@ struct StatefulSetView {
   friend bool operator==(const StatefulSetView&, const StatefulSetView&) = default;
 };
 
+/// A port of a headless service.
+struct ServicePort {
+  SharedString name;
+  SharedString protocol;  ///< "TCP"
+  std::int32_t port = 0;
+  SharedString target;  ///< Number or name.
+  friend bool operator==(const ServicePort&, const ServicePort&) = default;
+};
+
+/// Maximum number of ports of the headless services that this program writes.
+inline constexpr std::size_t kMaxServicePorts = 256;
+
 /// What decides whether a Service is the headless service of certain pods.
 struct ServiceView {
   ObjectKey key;
@@ -306,6 +318,7 @@ struct ServiceView {
   StringMap selector;
   bool headless = false;             ///< spec.clusterIP is None.
   bool publishes_not_ready = false;  ///< spec.publishNotReadyAddresses
+  std::vector<ServicePort> ports;    ///< Those of a headless service, the first kMaxServicePorts + 1.
   bool minimal = false;              ///< See above.
   Footprint footprint;
 

@@ -50,6 +50,12 @@ Measurement increment(const CounterDefinition& counter, std::string_view value) 
   return measured;
 }
 
+void Changes::count_object(const CounterDefinition& counter, const ObjectKey& object) {
+  Measurement measured{Measurement::Kind::kCount, std::string(counter.name), std::string(counter.help)};
+  measured.labels = {{std::string(counter.object_label), object.name}, {"namespace", object.namespace_name}};
+  measurements.push_back(std::move(measured));
+}
+
 void Changes::requeue_within(Duration time) { plan::requeue_within(requeue_after, time); }
 
 Plan to_plan(Changes changes, const Json& before, Json status, std::string status_reason) {

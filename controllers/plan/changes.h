@@ -82,6 +82,8 @@ struct Changes {
   void event(EventType type, std::string_view reason, std::string message);
   /// Increments a counter whatever becomes of the actions. `value`: of its label, if it has one.
   void count(const CounterDefinition& counter, std::string_view value = {});
+  /// The same for a counter with a series for each object.
+  void count_object(const CounterDefinition& counter, const ObjectKey& object);
   /// Requeues after `time` at the latest; at least one millisecond.
   void requeue_within(Duration time);
 };

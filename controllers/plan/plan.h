@@ -95,6 +95,9 @@ struct CounterDefinition {
   std::string_view help;                      ///< One sentence.
   std::string_view label = {};                ///< Empty: none.
   std::vector<std::string_view> values = {};  ///< All values of the label.
+  /// Not empty: there is a series for each object, with its name as this label and its namespace as "namespace", from
+  /// the first increment on. Such are those of upstream only.
+  std::string_view object_label = {};
 };
 
 /// A number for the metrics: something happened (a counter), took so long (a histogram), or is so many now (a gauge).

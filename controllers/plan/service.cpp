@@ -28,8 +28,19 @@ Json restore_selector(const StringMap& desired, const StringMap& live) {
   return patch;
 }
 
+bool has_port(const ServiceView& live, const Json& port) {
+  return std::ranges::any_of(live.ports, [&](const ServicePort& found) {
+    return found.name == string_at(port, {"name"}) && found.protocol == string_at(port, {"protocol"}) &&
+           found.port == int_at(port, {"port"}) && found.target == std::to_string(int_at(port, {"targetPort"}));
+  });
+}
+
 Json restore_headless(const Json& desired, const ServiceView& live) {
   Json patch;
+  const Json& ports = array_at(desired, {"spec", "ports"});
+  const bool equal = live.ports.size() == ports.size() &&
+                     std::ranges::all_of(ports, [&](const Json& port) { return has_port(live, port); });
+  if (!ports.empty() && !equal) patch["spec"]["ports"] = ports;
   if (Json selector = restore_selector(string_map_at(desired, {"spec", "selector"}), live.selector);
       !selector.is_null()) {
     patch["spec"]["selector"] = std::move(selector);

@@ -15,7 +15,8 @@ namespace tpuslice::plan {
 
 /// A headless service, which gives pods their DNS names. A service of another owner is accepted if it is headless, has
 /// the same selector, and publishes the addresses of pods that are not ready if `desired` does. `live`: the service of
-/// the same name, of any owner; null without.
+/// the same name, of any owner; null without. Ports, with all members of a ServicePort, are restored only if `desired`
+/// has some: addresses of pods do not need them, and users may have added some.
 [[nodiscard]] ChildDecision decide_headless_service(const Json& desired, const ServiceView* live);
 
 /// A service that clients connect to: ports and labels are restored as well, node ports are kept, and a service of

@@ -45,10 +45,18 @@ Counters register_counters(const ControllerOptions& options, Metrics& metrics) {
     const auto add = [&](const MetricLabels& labels) {
       out.emplace(std::pair(name, labels), &metrics.counter(name, std::string(counter->help), labels));
     };
+    if (!counter->object_label.empty()) continue;
     if (counter->label.empty()) add({});
     for (const std::string_view value : counter->values) add({{std::string(counter->label), std::string(value)}});
   }
   return out;
+}
+
+/// Whether the measurement is of a declared counter with a series for each object.
+bool is_of_object(std::span<const plan::CounterDefinition* const> declared, const plan::Measurement& measured) {
+  return std::ranges::any_of(declared, [&](const plan::CounterDefinition* counter) {
+    return counter->name == measured.name && measured.labels.contains(std::string(counter->object_label));
+  });
 }
 
 }  // namespace
@@ -61,6 +69,7 @@ Controller::Controller(std::unique_ptr<plan::Reconciler> reconciler, ControllerO
       clock_(dependencies.clock),
       registry_(dependencies.metrics),
       counters_(register_counters(options_, registry_)),
+      object_counters_(registry_),
       metrics_(controller_metrics(registry_, reconciler_->name())),
       log_(dependencies.log.with({{"controller", reconciler_->name()},
                                   {"controllerGroup", reconciler_->resource().group},
@@ -198,6 +207,8 @@ void Controller::measure(const plan::Plan& plan, const ExecutionReport& report) 
         if (is_muted(options_, measured.name)) break;
         if (const auto counter = counters_.find({measured.name, measured.labels}); counter != counters_.end()) {
           counter->second->increment(measured.value);
+        } else if (is_of_object(options_.counters, measured)) {
+          object_counters_.increment(measured);
         } else {
           log_.error("counter is not declared", {{"name", measured.name}});
         }

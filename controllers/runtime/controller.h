@@ -20,6 +20,7 @@
 #include "controllers/runtime/executor.h"
 #include "controllers/runtime/key_report.h"
 #include "controllers/runtime/metrics.h"
+#include "controllers/runtime/object_counters.h"
 #include "controllers/runtime/recent_plans.h"
 #include "controllers/runtime/reconcile_log.h"
 #include "controllers/runtime/watch/store.h"
@@ -152,6 +153,7 @@ class Controller {
   const Clock& clock_;
   Metrics& registry_;
   const std::map<std::pair<std::string, MetricLabels>, Counter*> counters_;  ///< By name and labels.
+  mutable ObjectCounters object_counters_;
   const ControllerMetrics metrics_;
   const Logger log_;
   const ExceptionBarrier barrier_;

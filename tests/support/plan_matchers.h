@@ -154,6 +154,10 @@ MATCHER_P(CountsOnly, declared, "increments declared counters only") {
     *result_listener << measured.name << " " << ::testing::PrintToString(measured.labels) << " ";
     return std::ranges::any_of(declared, [&](const CounterDefinition* counter) {
       if (counter->name != measured.name) return false;
+      if (!counter->object_label.empty()) {
+        return measured.labels.size() == 2 && measured.labels.contains(std::string(counter->object_label)) &&
+               measured.labels.contains("namespace");
+      }
       if (counter->label.empty()) return measured.labels.empty();
       const auto value = measured.labels.find(std::string(counter->label));
       return measured.labels.size() == 1 && value != measured.labels.end() &&

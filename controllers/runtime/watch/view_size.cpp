@@ -135,4 +135,12 @@ void add_members(const StatefulSetView& set, HeapSize& size) {
   if (!set.minimal) size.add_bytes(kSettingsSize);
 }
 
+void add_members(const ServiceView& service, HeapSize& size) {
+  size.add(service.selector);
+  if (!service.ports.empty()) size.add_bytes(block(service.ports.capacity() * sizeof(ServicePort)));
+  for (const ServicePort& port : service.ports) {
+    for (const SharedString* text : {&port.name, &port.protocol, &port.target}) size.add(*text);
+  }
+}
+
 }  // namespace tpuslice::runtime

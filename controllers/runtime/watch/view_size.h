@@ -35,6 +35,7 @@ void add_members(const PodView& pod, HeapSize& size);
 void add_members(const NodeView& node, HeapSize& size);
 void add_members(const JobView& job, HeapSize& size);
 void add_members(const StatefulSetView& set, HeapSize& size);
+void add_members(const ServiceView& service, HeapSize& size);
 
 /// Size of any other view: that of the members that most have.
 template <typename View>

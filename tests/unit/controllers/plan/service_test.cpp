@@ -48,6 +48,29 @@ TEST(HeadlessService, GetsItsSelectorAndPublishingBack) {
                                                 "publishNotReadyAddresses": true}})"));
 }
 
+TEST(HeadlessService, ComparesPortsAsTheServerStoresThem) {
+  Json desired = headless();
+  desired["spec"]["ports"] = Json::parse(R"([{"name": "tcp-1", "port": 1, "protocol": "TCP", "targetPort": 1},
+                                             {"name": "udp-2", "port": 2, "protocol": "UDP", "targetPort": 2}])");
+  const auto decide = [&](const char* ports) {
+    Json live = headless();
+    live["spec"]["ports"] = Json::parse(ports);
+    const ServiceView view = ServiceView::from_json(live).value();
+    return decide_headless_service(desired, &view);
+  };
+  EXPECT_EQ(decide(R"([{"name": "udp-2", "port": 2, "protocol": "UDP"}, {"name": "tcp-1", "port": 1}])").kind,
+            Kind::kNone);
+  for (
+      const char* drifted :
+      {R"([])", R"([{"name": "tcp-1", "port": 1}])", R"([{"name": "tcp-1", "port": 1}, {"name": "x", "port": 3}])",
+       R"([{"name": "udp-2", "port": 2, "protocol": "UDP", "targetPort": "dns"}, {"name": "tcp-1", "port": 1}])",
+       R"([{"name": "udp-2", "port": 2, "protocol": "UDP"}, {"name": "tcp-1", "port": 1}, {"name": "x", "port": 3}])"}) {
+    const ChildDecision out = decide(drifted);
+    EXPECT_EQ(out.kind, Kind::kPatch) << drifted;
+    EXPECT_EQ(out.patch, Json({{"spec", {{"ports", desired["spec"]["ports"]}}}})) << drifted;
+  }
+}
+
 TEST(HeadlessService, IsWaitedForWhileItIsDeleted) {
   Json live = headless();
   live["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z";

@@ -23,7 +23,8 @@ using ::testing::SizeIs;
 
 const plan::CounterDefinition kWidgetsCreated{"widgets_created_total", "Created."};
 const plan::CounterDefinition kWidgetsPainted{"widgets_painted_total", "Painted.", "colour", {"red", "blue"}};
-constexpr std::array kWidgetCounters = {&kWidgetsCreated, &kWidgetsPainted};
+const plan::CounterDefinition kWidgetsSold{.name = "widgets_sold_total", .help = "Sold.", .object_label = "widget"};
+constexpr std::array kWidgetCounters = {&kWidgetsCreated, &kWidgetsPainted, &kWidgetsSold};
 
 /// Without watches: the stores hold what show() puts there.
 class ControllerTest : public ::testing::Test {
@@ -485,6 +486,17 @@ TEST_F(ControllerTest, HasNoCounterThatIsMuted) {
   EXPECT_TRUE(controller.step(clock_.now(), {}));
   EXPECT_THAT(metrics.scrape(), Not(HasSubstr("widgets_")));
   EXPECT_THAT(lines("counter is not declared"), IsEmpty());
+}
+
+TEST_F(ControllerTest, CountsByObjectFromTheFirstIncrementOn) {
+  EXPECT_THAT(metrics_.scrape(), Not(HasSubstr("widgets_sold_total")));
+  show_widget({{"replicas", 0}});
+  plan::Changes changes;
+  changes.count_object(kWidgetsSold, {"default", "a"});
+  reconciler_->measurements = changes.measurements;
+  controller_->step(clock_.now(), {});
+  EXPECT_THAT(metrics_.scrape(), HasSubstr("widgets_sold_total{namespace=\"default\",widget=\"a\"} 1\n"));
+  EXPECT_THAT(lines("counter is not declared"), SizeIs(0));
 }
 
 TEST_F(ControllerTest, CreatesNoCounterThatIsNotDeclared) {
