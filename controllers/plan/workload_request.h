@@ -22,7 +22,7 @@ struct TokenSource {
 
 /// The events of the API server about an object in the workload's namespace.
 struct EventQuery {
-  std::string uid;     ///< Of the object.
+  std::string uid;     ///< UID of the object.
   std::string reason;  ///< "FailedCreate"
   friend bool operator==(const EventQuery&, const EventQuery&) = default;
 };

@@ -13,8 +13,8 @@ namespace tpuslice::slice {
 
 struct LostPodObserved {
   PodPtr pod;                      ///< may_be_lost()
-  NodePtr node;                    ///< That of the pod; null if it does not exist.
-  std::optional<NotReady> health;  ///< Of the node; absent if it is Ready.
+  NodePtr node;                    ///< Node of the pod; null if it does not exist.
+  std::optional<NotReady> health;  ///< Health of the node; absent if it is Ready.
   Timestamp now;
   std::optional<Timestamp> turn = {};  ///< When the pod may be deleted, if its node is lost (teardown_rate.h).
 };

@@ -53,7 +53,7 @@ class NodeHealth {
   [[nodiscard]] bool is_disrupted(const Zone& zone) const;
   [[nodiscard]] bool lacks_nodes_without_tpus(const Zone& zone) const;
   [[nodiscard]] Timestamp not_ready_since_locked(const NodeView& node) const TPUSLICE_REQUIRES(mutex_);
-  /// That of the node; all if it is not known.
+  /// Zone of the node; all if it is not known.
   [[nodiscard]] const Zone& find_zone_locked(const NodeView& node) const TPUSLICE_REQUIRES(mutex_);
   [[nodiscard]] bool has_disrupted_share(const Count& count) const {
     return count.not_ready * 100 >= count.nodes * disrupted_percent_;

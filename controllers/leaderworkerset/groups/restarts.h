@@ -18,7 +18,7 @@ struct RestartRecord {
   int count = 0;       ///< Restarts in a row: Options::reset_after did not pass between them.
   Timestamp last;
   std::string exhausted = {};  ///< UID of the leader with which the group failed when no restart was left.
-  /// That leader had the annotation kRecover already, which therefore does not restart the group.
+  /// The leader had the annotation kRecover already, which therefore does not restart the group.
   bool had_recover = false;
 
   friend bool operator==(const RestartRecord&, const RestartRecord&) = default;
