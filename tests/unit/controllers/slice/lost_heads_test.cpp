@@ -102,7 +102,7 @@ TEST(LostPods, AreThoseOfNoSliceWhoseControllerMayReplaceThem) {
 class LostHeads : public ::testing::Test {
  protected:
   LostHeads() : health_(std::make_shared<NodeHealth>(kHeadOptions, after(0s))) {
-    workloads_.add(kRayClusters, clusters_, "", nullptr);
+    workloads_.add(kRayClusters, clusters_, {}, nullptr);
   }
   void lose_nodes(int count) {
     for (int i = 0; i < count; ++i) {
