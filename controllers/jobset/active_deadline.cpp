@@ -16,9 +16,9 @@ Problem exceeded_deadline(const JobSetState& state) {
   if (!until || state.seen.now < *until) return {};
   using std::chrono::floor;
   using std::chrono::seconds;
-  return {"DeadlineExceeded", fmt::format("JobSet was active for {}, exceeding the {} deadline",
-                                          floor<seconds>(state.seen.now - *state.status.started),
-                                          floor<seconds>(*state.spec.active_deadline))};
+  return {kDeadlineExceeded, fmt::format("JobSet was active for {}, exceeding the {} deadline",
+                                         floor<seconds>(state.seen.now - *state.status.started),
+                                         floor<seconds>(*state.spec.active_deadline))};
 }
 
 std::optional<Timestamp> next_start_time(const JobSetState& state, bool restarts) {

@@ -9,6 +9,9 @@
 
 namespace tpuslice::jobset {
 
+/// Reason of the condition Failed.
+inline constexpr const char* kDeadlineExceeded = "DeadlineExceeded";
+
 /// When the JobSet fails unless it has finished; absent without a deadline, and while it is not active.
 [[nodiscard]] std::optional<Timestamp> active_until(const JobSetState& state);
 

@@ -4,12 +4,13 @@
 #include <utility>
 
 #include "controllers/jobset/rules/jobset_labels.h"
+#include "controllers/jobset/rules/service_ports.h"
 
 namespace tpuslice::jobset {
 
 Json build_service(const JobSetSpec& spec) {
   const StringMap selector{{std::string(kJobSetName), spec.key.name}};
-  return {
+  Json service = {
       {"apiVersion", "v1"},
       {"kind", "Service"},
       {"metadata",
@@ -17,6 +18,8 @@ Json build_service(const JobSetSpec& spec) {
         {"namespace", spec.key.namespace_name},
         {"ownerReferences", Json::array({spec.owner.to_json()})}}},
       {"spec", {{"clusterIP", "None"}, {"selector", selector}, {"publishNotReadyAddresses", spec.publish_not_ready}}}};
+  if (Json ports = service_ports(spec); !ports.empty()) service["spec"]["ports"] = std::move(ports);
+  return service;
 }
 
 plan::ChildDecision decide_service(const JobSetSpec& spec, const JobSetObserved& seen) {

@@ -21,15 +21,20 @@ std::optional<Timestamp> finished_at(const Json& conditions) {
 
 }  // namespace
 
-Cleanup clean_up_finished(const JobSetState& state, const Options& options) {
+Cleanup expire_finished(const JobSetState& state) {
   const Timestamp now = state.seen.now;
   Cleanup out;
-  out.jobs = decide_deletions(state.children.active, state.spec, nullptr, options, now);
   const std::optional<Timestamp> finished = finished_at(state.status.conditions);
   if (!state.spec.ttl || !finished) return out;
   const Timestamp due = *finished + *state.spec.ttl;
   out.delete_jobset = now >= due;
   if (now < due) out.requeue_after = due - now;
+  return out;
+}
+
+Cleanup clean_up_finished(const JobSetState& state, const Options& options) {
+  Cleanup out = expire_finished(state);
+  out.jobs = decide_deletions(state.children.active, state.spec, nullptr, options, state.seen.now);
   return out;
 }
 

@@ -12,6 +12,10 @@ struct Cleanup {
   std::optional<Duration> requeue_after;
 };
 
+/// What spec.ttlSecondsAfterFinished asks for, of a JobSet that has finished: upstream's controller deletes those that
+/// another controller manages, too. The Jobs of those are not changed.
+[[nodiscard]] Cleanup expire_finished(const JobSetState& state);
+
 /// Cleans up a JobSet that is Completed or Failed.
 [[nodiscard]] Cleanup clean_up_finished(const JobSetState& state, const Options& options);
 

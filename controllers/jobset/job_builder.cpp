@@ -64,8 +64,11 @@ void copy_placement(const StringMap& from, StringMap& to) {
 
 }  // namespace
 
-JobBuilder::JobBuilder(const Typed<JobSetSpec>& jobset, JobSetStatus status, Options options)
-    : jobset_(jobset), status_(std::move(status)), options_(std::move(options)) {}
+JobBuilder::JobBuilder(const Typed<JobSetSpec>& jobset, JobSetStatus status, Options options, Priorities priorities)
+    : jobset_(jobset),
+      status_(std::move(status)),
+      options_(std::move(options)),
+      priorities_(std::move(priorities)) {}
 
 Result<Json> JobBuilder::build(std::size_t which, int index, PodTemplate pods) const {
   const JobSetSpec& spec = jobset_.spec();
@@ -92,6 +95,13 @@ Result<Json> JobBuilder::build(std::size_t which, int index, PodTemplate pods) c
     put_all(labels, object_in(*each, "labels"));
     put_all(labels, object_in(*each, "annotations"));
     put_all(placement, object_in(*each, "annotations"));
+    if (const auto& attempt = status_.execution_attempts) {
+      (*each)["annotations"][std::string(kExecutionAttempt)] = std::to_string(*attempt);
+    }
+  }
+  // Upstream's webhook leaves out pods with the strategy of labelled nodes.
+  if (const auto priority = priorities_.of(pod); priority && !placement.contains(kJobSetNodeSelector)) {
+    pod_metadata["labels"][std::string(kPriority)] = priority_label(*priority);
   }
   set_defaults(out["spec"], pod_spec);
   if (spec.dns) pod_spec["subdomain"] = spec.subdomain;

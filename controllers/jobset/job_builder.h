@@ -5,6 +5,7 @@
 #include "api/types/typed.h"
 #include "controllers/jobset/jobset_options.h"
 #include "controllers/jobset/jobset_status.h"
+#include "controllers/jobset/priorities.h"
 #include "controllers/jobset/rules/spec.h"
 
 namespace tpuslice::jobset {
@@ -12,7 +13,8 @@ namespace tpuslice::jobset {
 /// Owns its inputs, so that it may outlive the observation. Thread-safe.
 class JobBuilder {
  public:
-  JobBuilder(const Typed<JobSetSpec>& jobset, JobSetStatus status, Options options);
+  /// `status` with the attempts that the Jobs belong to.
+  JobBuilder(const Typed<JobSetSpec>& jobset, JobSetStatus status, Options options, Priorities priorities = {});
 
   enum class PodTemplate : std::uint8_t {
     kMutated,    ///< Holds all that admission would add, as far as a template can.
@@ -28,6 +30,7 @@ class JobBuilder {
   const Typed<JobSetSpec> jobset_;
   const JobSetStatus status_;
   const Options options_;
+  const Priorities priorities_;
 };
 
 /// Labels of a Job and its pods, which both also have as annotations: names, indexes and counts of the Job within the

@@ -31,12 +31,14 @@ runtime::Controller& add_jobset(runtime::Manager& manager, Options options,
   auto& claims = manager.store<ObjectView>(kVolumeClaims, children);
   auto& pods = manager.store<PodView>(
       kPods, {.namespace_name = namespace_name, .label_selector = fmt::format("{},{}", kChildSelector, tpu::kSlice)});
+  auto& priority_classes = manager.optional_store<ObjectView>(kPriorityClasses);
   controller_options.queue.pace = kPace;
   runtime::Controller& controller =
       manager.add(std::make_unique<JobSetReconciler>(
                       JobSetReconciler::Stores{jobsets, jobs.add_index(runtime::owner_uid<JobView>), services, claims,
                                                pods.add_index(jobset_name_of_waiting_pod),
-                                               pods.add_index(jobset_name_of_pod_with_teardown_grace)},
+                                               pods.add_index(jobset_name_of_pod_with_teardown_grace), priority_classes,
+                                               priority_classes.add_index(key_of_default_class)},
                       std::move(options)),
                   std::move(controller_options));
   controller.watches(jobsets);

@@ -21,9 +21,12 @@ Problem check(const JobSetState& state) {
 
 plan::Plan plan_jobset(const JobSetObserved& seen, const Options& options) {
   const JobSetState state(seen);
-  if (seen.jobset.deletion_timestamp() || state.spec.managed_by_other()) return plan::Plan{};
+  if (seen.jobset.deletion_timestamp()) return plan::Plan{};
+  if (state.spec.managed_by_other()) return render_expiry(state, expire_finished(state));
   if (const Problem refusal = check(state)) return render_refusal(state, refusal, decide_refused(state));
-  const auto builder = std::make_shared<const JobBuilder>(seen.jobset, state.status, options);
+  JobSetStatus attempt = state.status;
+  attempt.execution_attempts = state.attempts.current;
+  const auto builder = std::make_shared<const JobBuilder>(seen.jobset, std::move(attempt), options, seen.priorities);
   const Result<Decisions> decisions = decide(state, *builder, options);
   if (!decisions.ok())
     return render_refusal(state, {"InvalidSpec", decisions.error().message()}, decide_refused(state));

@@ -1,5 +1,7 @@
 #include "controllers/jobset/jobset_reconciler.h"
 
+#include <algorithm>
+#include <cstdint>
 #include <utility>
 
 #include "controllers/jobset/jobset_plan.h"
@@ -28,6 +30,36 @@ std::optional<std::string> jobset_name_of_pod_with_teardown_grace(const PodView&
   return ObjectKey{pod.key.namespace_name, jobset}.to_string();
 }
 
+std::optional<std::string> key_of_default_class(const ObjectView& priority_class) {
+  if (priority_class.minimal || !bool_at(priority_class.object().json(), {"globalDefault"})) return std::nullopt;
+  return "";
+}
+
+namespace {
+
+std::int32_t value_of(const ObjectView& priority_class) {
+  return static_cast<std::int32_t>(int32_at(priority_class.object().json(), {"value"}).value_or(0));
+}
+
+}  // namespace
+
+Priorities JobSetReconciler::priorities_of(const JobSetSpec& spec) const {
+  Priorities out;
+  if (!stores_.priority_classes.synced()) return out;
+  for (const ReplicatedJob& job : spec.jobs) {
+    if (job.pod_template == nullptr) continue;
+    const std::string name = string_at(*job.pod_template, {"spec", "priorityClassName"});
+    if (name.empty() || out.by_class.contains(name)) continue;
+    const auto found = stores_.priority_classes.get({"", name});
+    if (found != nullptr && !found->minimal) out.by_class.emplace(name, value_of(*found));
+  }
+  for (const auto& each : stores_.default_classes.lookup("")) {
+    out.without_class = std::min(out.without_class.value_or(value_of(*each)), value_of(*each));
+  }
+  if (!out.without_class) out.without_class = 0;
+  return out;
+}
+
 JobSetReconciler::JobSetReconciler(Stores stores, Options options) : stores_(stores), options_(std::move(options)) {}
 
 Result<plan::Plan> JobSetReconciler::plan(const plan::ReconcileInput& input) const {
@@ -41,6 +73,7 @@ Result<plan::Plan> JobSetReconciler::plan(const plan::ReconcileInput& input) con
                       .last_failure = input.last_failure,
                       .pods_with_teardown_grace = stores_.pods_with_teardown_grace.lookup(input.key.to_string())};
   const JobSetSpec& spec = seen.jobset.spec();
+  seen.priorities = priorities_of(spec);
   seen.service = stores_.services.get({input.key.namespace_name, spec.subdomain});
   for (const VolumeClaim& claim : spec.claims) {
     if (auto found = stores_.claims.get({input.key.namespace_name, claim.name}))

@@ -49,6 +49,9 @@ JobSetStatus JobSetStatus::read(const Object& jobset) {
   JobSetStatus status;
   status.restarts = count_at(json, {"restarts"});
   status.counted_restarts = count_at(json, {"restartsCountTowardsMax"});
+  if (const Json* attempts = find_set(json, {"executionAttempts"});
+      attempts != nullptr && attempts->is_number_integer())
+    status.execution_attempts = count_at(*attempts, {});
   status.terminal_state = string_at(json, {"terminalState"});
   status.started = parse_rfc3339(string_at(json, {"startTime"}));
   for (const Json& job : array_at(json, {"replicatedJobsStatus"})) {
@@ -69,6 +72,7 @@ Json JobSetStatus::to_json(const Json& before, const JobSetSpec& spec) const {
   Json out = before.is_object() ? before : Json::object();
   out["restarts"] = restarts;
   if (counted_restarts > 0) out["restartsCountTowardsMax"] = counted_restarts;
+  if (execution_attempts) out["executionAttempts"] = *execution_attempts;
   if (!terminal_state.empty()) out["terminalState"] = terminal_state;
   if (started) {
     out["startTime"] = format_rfc3339(*started);

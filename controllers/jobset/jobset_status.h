@@ -36,6 +36,7 @@ using JobCounts = std::map<std::string, ReplicatedJobStatus, std::less<>>;
 struct JobSetStatus {
   int restarts = 0;
   int counted_restarts = 0;
+  std::optional<int> execution_attempts;  ///< Absent: the JobSet has never been executed.
   std::string terminal_state;
   /// startTime: since when the JobSet has been active, of one with an activeDeadlineSeconds.
   std::optional<Timestamp> started;

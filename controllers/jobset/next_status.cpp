@@ -70,6 +70,7 @@ void apply_failure(const FailureDecision& failure, JobSetStatus& status, Upstrea
   }
   if (failure.restart) {
     add_one(status.restarts);
+    status.execution_attempts = attempt_after_restart(status.execution_attempts, status.restarts);
     if (counts_towards_max(failure.restart->action)) add_one(status.counted_restarts);
     conditions.set_true(kRestarting, failure.restart->reason, failure.restart->message, EventType::kWarning);
   }
@@ -116,6 +117,7 @@ void set_upstream_conditions(const JobSetState& state, const Decisions& decision
     status.terminal_state = kCompleted;
   }
   if (!decisions.running) return;
+  status.execution_attempts = state.attempts.current;
   const Order order = decisions.running->startup.order;
   set_startup(order, conditions);
   if (suspension_refused(state, *decisions.running)) return;

@@ -7,6 +7,7 @@
 
 #include "api/types/typed.h"
 #include "api/types/views.h"
+#include "controllers/jobset/priorities.h"
 #include "controllers/jobset/rules/spec.h"
 #include "controllers/plan/reconciler.h"
 
@@ -25,6 +26,7 @@ struct JobSetObserved {
   Timestamp now;
   std::optional<plan::Failure> last_failure;
   std::vector<PodPtr> pods_with_teardown_grace;  ///< Pods with a tpu::teardown_grace().
+  Priorities priorities;                         ///< Those of the classes that its pods have.
 };
 
 }  // namespace tpuslice::jobset

@@ -31,8 +31,20 @@ const plan::CounterDefinition kJobSetRestarts{
     {to_string(FailureAction::kRestartJobSet), to_string(FailureAction::kRestartJobSetAndIgnoreMaxRestarts),
      to_string(FailureAction::kRestartJob), to_string(FailureAction::kRestartJobAndIgnoreMaxRestarts)}};
 
+// Upstream's. Source: pkg/metrics of jobset; the last one from its pull request 1320.
+const plan::CounterDefinition kUpstreamCompleted{
+    .name = "jobset_completed_total", .help = "JobSets that completed.", .object_label = "jobset_name"};
+const plan::CounterDefinition kUpstreamFailed{
+    .name = "jobset_failed_total", .help = "JobSets that failed.", .object_label = "jobset_name"};
+const plan::CounterDefinition kUpstreamDeadlineExceeded{.name = "jobset_active_deadline_exceeded_total",
+                                                        .help = "JobSets that failed at their active deadline.",
+                                                        .object_label = "jobset_name"};
+
+/// Failed write of the status, as the executor reports it.
+constexpr const char* kStatusUpdateFailed = "FailedUpdateStatus";
+
 /// The stages of a plan.
-enum class Step : std::uint8_t { kDeletes, kSuspends, kResources, kStartTimes, kJobs };
+enum class Step : std::uint8_t { kDeletes, kSuspends, kResources, kAttempt, kStartTimes, kJobs };
 
 std::string jobs_of(const std::vector<std::string>& names) {
   return fmt::format("{} job{} ({})", names.size(), names.size() == 1 ? "" : "s", plan::join_names(names));
@@ -131,12 +143,14 @@ void render_restart(FailureAction action, const std::string& message, Changes& c
   changes.count(kJobSetRestarts, to_string(action));
 }
 
-void render_failure(const FailureDecision& failure, Changes& changes) {
+void render_failure(const JobSetSpec& spec, const FailureDecision& failure, Changes& changes) {
   for (const auto& restart : failure.job_restarts) render_restart(restart.action, restart.message, changes);
   if (failure.restart) render_restart(failure.restart->action, failure.restart->message, changes);
   if (!failure.failed) return;
   changes.reasons.push_back(failure.failed.message);
   changes.count(kFinishedJobSets, kFailed);
+  changes.count_object(kUpstreamFailed, spec.key);
+  if (failure.failed.reason == kDeadlineExceeded) changes.count_object(kUpstreamDeadlineExceeded, spec.key);
 }
 
 /// Creates an object, with a Warning event if that fails.
@@ -198,13 +212,29 @@ void render_creations(const JobSetSpec& spec, const std::vector<NewJob>& jobs,
   }
 }
 
-void render_suspension(const std::vector<JobPtr>& jobs, Changes& changes) {
+/// A Job from before its JobSet counted attempts gets the annotation, so that the next resume is counted.
+void render_suspension(const JobSetStatus& status, const std::vector<JobPtr>& jobs, Changes& changes) {
   std::vector<std::string> names;
   for (const JobPtr& job : jobs) {
-    changes.add(Step::kSuspends, patch_job(*job, {{"spec", {{"suspend", true}}}}));
+    Json patch = {{"spec", {{"suspend", true}}}};
+    if (status.execution_attempts && job->annotation(kExecutionAttempt).empty()) {
+      patch["metadata"]["annotations"] = {{kExecutionAttempt, std::to_string(*status.execution_attempts)}};
+    }
+    changes.add(Step::kSuspends, patch_job(*job, std::move(patch)));
     names.push_back(job->key.name);
   }
   if (!names.empty()) changes.reasons.push_back("suspending " + jobs_of(names));
+}
+
+/// A pod may have the number as soon as a Job is resumed, so it is written before.
+void render_attempt(const JobSetState& state, Changes& changes) {
+  if (!state.attempts.resumed) return;
+  Action action =
+      Action::patch(kJobSets, state.spec.key, {{"status", {{"executionAttempts", *state.attempts.current}}}},
+                    {.uid = state.spec.uid, .resource_version = state.seen.jobset.resource_version()});
+  action.subresource = "status";
+  action.failure_reason = kStatusUpdateFailed;
+  changes.add(Step::kAttempt, std::move(action));
 }
 
 void render_resume(const ResumeDecision& decision, Changes& changes) {
@@ -214,8 +244,9 @@ void render_resume(const ResumeDecision& decision, Changes& changes) {
         fmt::format("job {} was created for another accelerator or topology: deleting it", job->key.name));
   }
   std::vector<std::string> names;
-  for (const auto& [job, template_patch] : decision.resume) {
+  for (const auto& [job, template_patch, annotations] : decision.resume) {
     Json patch = {{"spec", {{"suspend", false}}}};
+    if (!annotations.is_null()) patch["metadata"]["annotations"] = annotations;
     if (!template_patch.is_null()) {
       patch["spec"]["template"] = template_patch;
       // The template of a suspended Job is immutable until its start time is cleared.
@@ -233,7 +264,8 @@ void render_resume(const ResumeDecision& decision, Changes& changes) {
 
 }  // namespace
 
-constinit const std::array<const plan::CounterDefinition*, 2> kCounters = {&kFinishedJobSets, &kJobSetRestarts};
+constinit const std::array<const plan::CounterDefinition*, 5> kCounters = {
+    &kFinishedJobSets, &kJobSetRestarts, &kUpstreamCompleted, &kUpstreamFailed, &kUpstreamDeadlineExceeded};
 
 plan::Plan render(const JobSetState& state, const Decisions& decisions,
                   const std::shared_ptr<const JobBuilder>& builder) {
@@ -246,12 +278,14 @@ plan::Plan render(const JobSetState& state, const Decisions& decisions,
   if (decisions.completed) {
     changes.reasons.emplace_back("jobset completed successfully");
     changes.count(kFinishedJobSets, kCompleted);
+    changes.count_object(kUpstreamCompleted, state.spec.key);
   }
   if (const auto& running = decisions.running; running) {
     if (const auto until = active_until(state)) changes.requeue_within(*until - state.seen.now);
     render_service(state, decisions.service, changes);
     render_claims(state.spec, running->create_claims, changes);
-    render_suspension(running->suspend, changes);
+    render_suspension(state.status, running->suspend, changes);
+    render_attempt(state, changes);
     render_resizes(running->resize, changes);
     // Resumes precede the creates of their stage: a failed create, such as at a quota, does not hold back resumed Jobs.
     render_resume(running->resume, changes);
@@ -259,18 +293,25 @@ plan::Plan render(const JobSetState& state, const Decisions& decisions,
   }
   // As in upstream, events of changed conditions precede those of failure policy actions.
   const JobSetStatus status = next_status(state, decisions, changes);
-  if (decisions.failure) render_failure(*decisions.failure, changes);
+  if (decisions.failure) render_failure(state.spec, *decisions.failure, changes);
   const Json before = plan::status_of(state.seen.jobset);
   plan::Plan plan = plan::to_plan(std::move(changes), before, status.to_json(before, state.spec));
   plan::mark_counts(plan, before, {"ready", "succeeded", "failed", "active", "suspended"});
   return plan;
 }
 
+plan::Plan render_expiry(const JobSetState& state, const Cleanup& expiry) {
+  Changes changes;
+  render_cleanup(state, expiry, changes);
+  const Json status = plan::status_of(state.seen.jobset);
+  return plan::to_plan(std::move(changes), status, status);
+}
+
 plan::Plan render_refusal(const JobSetState& state, const Problem& refusal, const std::vector<JobPtr>& suspend) {
   Changes changes;
   changes.reasons.push_back("the spec is refused: " + refusal.message);
   changes.stage(Step::kSuspends).independent = true;
-  render_suspension(suspend, changes);
+  render_suspension(state.status, suspend, changes);
   const JobSetStatus status = refused_status(state, refusal, changes);
   const Json before = plan::status_of(state.seen.jobset);
   return plan::to_plan(std::move(changes), before, status.to_json(before, state.spec));

@@ -41,6 +41,13 @@ Json template_patch(const Json& live, const Json& desired) {
   return patch;
 }
 
+/// Merge patch for the annotation of the Job that says which attempt it runs in; null if nothing changes.
+Json attempt_patch(const JobView& job, const Json& desired) {
+  const std::string attempt = string_at(desired, {"metadata", "annotations", kExecutionAttempt});
+  if (attempt.empty() || attempt == job.annotation(kExecutionAttempt)) return {};
+  return {{std::string(kExecutionAttempt), attempt}};
+}
+
 bool is_mutated(const Json& pod) { return !string_at(pod, {"metadata", "annotations", tpu::kMutatedBy}).empty(); }
 
 /// Whether the environment in the live template was computed for another accelerator or topology.
@@ -77,7 +84,7 @@ Result<ResumeDecision> decide_resume(const JobSetSpec& spec, const std::vector<J
     if (has_other_slice_shape(live, pod)) {
       out.recreate.push_back(job);
     } else {
-      out.resume.push_back({job, template_patch(live, pod)});
+      out.resume.push_back({job, template_patch(live, pod), attempt_patch(*job, desired)});
     }
   }
   return out;

@@ -15,6 +15,7 @@ namespace tpuslice::jobset {
 struct JobResume {
   JobPtr job;
   Json template_patch;  ///< Merge patch for the pod template; null if nothing changes.
+  Json annotations;     ///< Merge patch for the annotations of the Job; null if nothing changes.
 };
 
 struct ResumeDecision {

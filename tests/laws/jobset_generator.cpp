@@ -57,6 +57,8 @@ void JobSetGenerator::add_job(JobSetBuilder& jobset, int number, bool dependenci
   } else {
     jobset.hosts(1 + below(3));
   }
+  if (chance(20)) jobset.of_pod("/spec/containers/0/ports", Json::array({{{"containerPort", 8080 + below(3)}}}));
+  if (chance(20)) jobset.of_pod("/spec/priorityClassName", chance(80) ? "low" : "unknown");
   if (chance(30)) jobset.group(fmt::format("group-{}", below(2)));
   if (dependencies && number > 0 && chance(40)) {
     jobset.depends_on(job_called(below(number)), chance(50) ? "Ready" : "Complete");
@@ -130,6 +132,7 @@ void JobSetGenerator::distort(World& world, const std::string& job, int restarts
   if (restarts > 0 && chance(25)) world.job(job, of_attempt(below(restarts)));
   if (chance(10)) world.job(job, being_deleted(chance(70) ? -1min : -10min));
   if (chance(3)) world.job(job, without_label(kRestartAttempt));
+  if (chance(10)) world.job(job, without_label(kExecutionAttempt));
   if (chance(3)) world.job(job, with_label(kJobIndex, chance(50) ? "x" : "7"));
   if (chance(3)) world.job(job, with_label(kReplicatedJobName, "unknown"));
   if (chance(3)) world.job(job, with_field("/metadata/ownerReferences/0/uid", "another-owner"));
@@ -148,6 +151,7 @@ void JobSetGenerator::add_status(World& world) {
   const int restarts = below(3);
   status["restarts"] = restarts;
   if (restarts > 0 && chance(70)) status["restartsCountTowardsMax"] = restarts;
+  if (chance(60)) status["executionAttempts"] = restarts + below(3);
   Json conditions = Json::array();
   const auto add = [&](const char* type, bool value) {
     conditions.push_back({{"type", type},
@@ -201,6 +205,7 @@ void JobSetGenerator::add_resources(World& world) {
   if (!spec.dns || !chance(30)) return;
   Json service = build_service(spec);
   if (chance(50)) service["spec"]["selector"]["stray"] = "x";
+  if (chance(30)) service["spec"]["ports"] = Json::array({{{"name", "stray"}, {"port", 1 + below(3)}}});
   if (chance(30)) service["spec"]["publishNotReadyAddresses"] = !spec.publish_not_ready;
   if (chance(30)) service["metadata"]["ownerReferences"][0]["uid"] = "another-owner";
   if (chance(10)) service["metadata"]["deletionTimestamp"] = "2025-12-31T23:59:59Z";
@@ -210,6 +215,7 @@ void JobSetGenerator::add_resources(World& world) {
 World JobSetGenerator::world() {
   World out = random_jobset().world();
   out.options = {.mutation = {.kinds = own_kinds(), .gate = true}};
+  if (chance(70)) out.priorities = {.by_class = {{"low", -10}}, .without_class = 0};
   add_status(out);
   const bool valid = string_at(out.jobset().json(), {"spec", "replicatedJobs", "0", "name"}) != "Not_A_Name";
   if (valid && chance(85)) add_jobs(out);

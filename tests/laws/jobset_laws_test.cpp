@@ -55,7 +55,9 @@ Json summary_of(const World& world) {
                  {"suspended", bool_at(job, {"spec", "suspend"})}};
   }
   const JobSetStatus status = JobSetStatus::read(world.jobset());
-  out["status"] = {{"restarts", status.restarts}, {"terminalState", status.terminal_state}};
+  out["status"] = {{"restarts", status.restarts},
+                   {"terminalState", status.terminal_state},
+                   {"executionAttempts", status.execution_attempts.value_or(-1)}};
   return out;
 }
 

@@ -48,7 +48,7 @@ class InvariantChecker {
 
   std::vector<std::string> check() {
     if (is_not_reconciled(seen_)) {
-      if (!plan_.stages.empty()) out_.emplace_back("it acts on a JobSet that must not be reconciled");
+      check_foreign();
       return out_;
     }
     std::set<std::string> written;
@@ -79,6 +79,18 @@ class InvariantChecker {
     Object jobset = seen.jobset;
     jobset.mutable_json()["status"] = patch.status;
     return JobSetStatus::read(jobset);
+  }
+
+  /// A JobSet of another controller is deleted at the end of its time to live; nothing else is done.
+  void check_foreign() {
+    const bool expires =
+        spec_.managed_by_other() && !seen_.jobset.deletion_timestamp() && before_.finished() && spec_.ttl;
+    for (const Action& action : actions_of(plan_)) {
+      if (!expires || action.kind != ActionKind::kDelete || action.type != kJobSets) {
+        out_.emplace_back("it acts on a JobSet that must not be reconciled");
+      }
+    }
+    if (spec_.managed_by_other() && plan_.status) out_.emplace_back("it writes the status of another controller");
   }
 
   void add(const Action& action, const std::string& what) {
@@ -116,6 +128,11 @@ class InvariantChecker {
     const auto label = [&](std::string_view name) { return string_at(created, {"metadata", "labels", name}); };
     if (bool_at(created, {"spec", "suspend"}) != spec_.suspended) add(action, "differs from its JobSet in suspend");
     if (label(kRestartAttempt) != std::to_string(before_.restarts)) add(action, "is of another attempt");
+    for (const Json* each : {&created, &created["spec"]["template"]}) {
+      const std::string of_execution = string_at(*each, {"metadata", "annotations", kExecutionAttempt});
+      const bool executed = after_.execution_attempts.has_value();
+      if (of_execution != (executed ? std::to_string(attempt()) : "")) add(action, "is of another execution attempt");
+    }
     if (fmt::format("{}-{}-{}", spec_.key.name, label(kReplicatedJobName), label(kJobIndex)) != action.key.name) {
       add(action, "has labels of another Job");
     }
@@ -163,6 +180,15 @@ class InvariantChecker {
       if (!ours || action.preconditions.uid != seen_.service->uid) add(action, "is not owned");
       return;
     }
+    if (action.type == kJobSets) {
+      attempt_written_ = true;
+      const bool as_seen = action.preconditions.resource_version == seen_.jobset.resource_version();
+      if (action.preconditions.uid != spec_.uid || !as_seen) add(action, "is not the observed object");
+      if (action.body.make().value() != Json({{"status", {{"executionAttempts", attempt()}}}})) {
+        add(action, "is patched, but not with its attempt");
+      }
+      return;
+    }
     const JobView* live = job(action.key.name);
     if (live == nullptr || live->uid != action.preconditions.uid) return add(action, "is not the observed object");
     if (live->deletion) add(action, "is patched while it is being deleted");
@@ -178,7 +204,16 @@ class InvariantChecker {
     if (is_finished(*live) || !live->suspended) add(action, "is resumed, but is not suspended");
     if (is_of_previous_attempt(*live, before_)) add(action, "is resumed, but belongs to a previous attempt");
     check_start(action, live->label(kReplicatedJobName));
+    const Json* annotation = find_path(patch, {"metadata", "annotations", kExecutionAttempt});
+    const std::string next =
+        annotation == nullptr ? live->annotation(kExecutionAttempt) : annotation->get<std::string>();
+    if (next != std::to_string(attempt())) add(action, "is resumed in another execution attempt");
+    const bool counts = is_condition_true(before_.conditions, kSuspended) && before_.execution_attempts != attempt();
+    if (counts && !attempt_written_) add(action, "is resumed before the attempt is written");
   }
+
+  /// The execution attempt of Jobs that are created or resumed.
+  int attempt() const { return after_.execution_attempts.value_or(-1); }
 
   /// The restart may overlap, judged by the spec alone.
   bool may_overlap(const JobView& job) const {
@@ -228,6 +263,7 @@ class InvariantChecker {
     if (after_.restarts < before_.restarts || after_.restarts > before_.restarts + 1) {
       out_.push_back(fmt::format("restarts go from {} to {}", before_.restarts, after_.restarts));
     }
+    check_attempts();
     const int own = own_restarts(after_) - own_restarts(before_);
     const bool failed = any_job([this](const JobView& each) { return has_failed_now(each); });
     if (own < 0) out_.emplace_back("restarts of single Jobs decrease");
@@ -249,6 +285,23 @@ class InvariantChecker {
     }
   }
 
+  /// They never decrease, and each execution is counted once.
+  void check_attempts() {
+    const std::optional<int> before = before_.execution_attempts;
+    const std::optional<int> after = after_.execution_attempts;
+    if (before == after) return;
+    if (!after) return out_.emplace_back("the execution attempts are lost"), void();
+    if (before && *after != *before + 1) {
+      out_.push_back(fmt::format("execution attempts go from {} to {}", *before, *after));
+    }
+    if (!before && *after < after_.restarts) out_.emplace_back("there are fewer execution attempts than restarts");
+    const bool restarted = after_.restarts > before_.restarts;
+    const bool resumed = is_condition_true(before_.conditions, kSuspended);
+    if (before && !restarted && !resumed) out_.emplace_back("an execution attempt is counted without cause");
+    if (!restarted && spec_.suspended) out_.emplace_back("an execution attempt is counted while suspended");
+    if (before_.finished()) out_.emplace_back("an execution attempt of a finished JobSet is counted");
+  }
+
   int own_restarts(const JobSetStatus& status) const {
     int total = 0;
     for (const ReplicatedJob& job : spec_.jobs) {
@@ -262,6 +315,7 @@ class InvariantChecker {
   const JobSetSpec spec_;
   const JobSetStatus before_;
   const JobSetStatus after_;
+  bool attempt_written_ = false;
   std::vector<std::string> out_;
 };
 

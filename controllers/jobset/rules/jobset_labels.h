@@ -20,6 +20,11 @@ inline constexpr std::string_view kJobSetNodeSelector = "alpha.jobset.sigs.k8s.i
 /// What our watches of Jobs and volume claims select.
 inline constexpr std::string_view kChildSelector = kJobSetName;
 
+/// Label of pods: their priority.
+inline constexpr std::string_view kPriority = "jobset.sigs.k8s.io/priority";
+/// Annotation of Jobs and pods: status.executionAttempts.
+inline constexpr std::string_view kExecutionAttempt = "jobset.sigs.k8s.io/execution-attempt";
+
 // Labels and annotations of Jobs and their pods.
 inline constexpr std::string_view kRestartAttempt = "jobset.sigs.k8s.io/restart-attempt";
 inline constexpr std::string_view kJobRestartAttempt = "jobset.sigs.k8s.io/job-restart-attempt";

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "controllers/jobset/rules/service_ports.h"
 #include "controllers/jobset/rules/validator.h"
 #include "controllers/jobset/rules/validator_parts.h"
 #include "tpu/catalog.h"
@@ -118,6 +119,10 @@ std::vector<std::string> warn_jobset(const Json& jobset) {
   if (spec.in_order) {
     warnings.emplace_back(
         "spec.startupPolicy: is deprecated; set the order with spec.replicatedJobs[*].dependsOn instead of InOrder");
+  }
+  if (spec.dns && jobset::service_ports(spec, kMaxServicePorts + 1).size() > kMaxServicePorts) {
+    warnings.push_back(fmt::format(
+        "spec.replicatedJobs: the headless service has the first {} ports that containers declare", kMaxServicePorts));
   }
   for (const ReplicatedJob& job : spec.jobs) {
     warn_job(job, warnings);

@@ -33,6 +33,7 @@ JobSetObserved World::observed() const {
   const auto service = services.find(spec().subdomain);
   if (service != services.end()) seen.service = plan::view_of<ServiceView>(service->second);
   seen.claims = views<ObjectView>(kVolumeClaims);
+  seen.priorities = priorities;
   return seen;
 }
 

@@ -48,6 +48,7 @@ class World final : public plan::PlanWorld {
   void advance() override;
 
   Options options;
+  Priorities priorities;
 
  private:
   void prepare(const ResourceType& type, Json& created) override;

@@ -12,6 +12,7 @@ namespace tpuslice::jobset {
 namespace {
 
 using namespace std::chrono_literals;
+using testing::ElementsAre;
 
 /// It may be active for 100 s, and is since 10 s unless `started` is empty.
 World train(const JobChange& jobs = ready, const char* started = "2026-01-01T00:00:10Z") {
@@ -27,6 +28,13 @@ plan::Plan plan_at(World world, Duration now) {
 }
 
 std::string start_time(const plan::Plan& plan) { return string_at(plan.status->status, {"startTime"}); }
+
+std::vector<std::string> counted(const plan::Plan& plan) {
+  EXPECT_THAT(plan, plan::CountsOnly(kCounters));
+  std::vector<std::string> names;
+  for (const plan::Measurement& each : plan.measurements) names.push_back(each.name);
+  return names;
+}
 
 std::string failure(const plan::Plan& plan) {
   return condition(array_at(plan.status->status, {"conditions"}), kFailed);
@@ -49,6 +57,8 @@ TEST(ActiveDeadline, FailsTheJobSet) {
   EXPECT_EQ(failure(plan), "True DeadlineExceeded: JobSet was active for 100s, exceeding the 100s deadline");
   EXPECT_EQ(string_at(plan.status->status, {"terminalState"}), "Failed");
   EXPECT_THAT(plan, plan::HasEvent("DeadlineExceeded"));
+  EXPECT_THAT(counted(plan), ElementsAre("tpuslice_jobsets_finished_total", "jobset_failed_total",
+                                         "jobset_active_deadline_exceeded_total"));
 }
 
 TEST(ActiveDeadline, ComesBeforeTheFailurePolicy) {

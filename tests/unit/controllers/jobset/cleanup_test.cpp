@@ -89,5 +89,31 @@ TEST_P(InvalidFinishTimes, CountFromNow) {
 
 INSTANTIATE_TEST_SUITE_P(Malformed, InvalidFinishTimes, testing::Values("\"yesterday\"", "null", "7"));
 
+/// As upstream: MultiKueue's JobSets are deleted, but neither their Jobs nor their status are touched.
+TEST(CleanUp, DeletesAJobSetOfAnotherControllerWhenItIsDue) {
+  JobSetBuilder jobset = a_jobset("train").set("/spec/managedBy", "kueue.x-k8s.io/multikueue");
+  World kept = finished(jobset, kCompleted);
+  kept.now() = after(24h);
+  EXPECT_TRUE(kept.plan().empty());
+
+  World world = finished(jobset.set("/spec/ttlSecondsAfterFinished", 100), kFailed, 10s);
+  world.job("train-workers-1", ready).now() = after(70s);
+  EXPECT_TRUE(world.plan().empty());
+  EXPECT_EQ(world.plan().requeue_after, 40s);
+  world.now() = after(110s);
+  const plan::Plan due = world.plan();
+  ASSERT_THAT(stages_of(due), ElementsAre(ElementsAre("delete JobSet train Foreground")));
+  EXPECT_EQ(action_of(due, "delete JobSet train Foreground").preconditions.uid, "uid-of-train");
+  EXPECT_FALSE(due.status);
+}
+
+TEST(CleanUp, DoesNotDeleteAJobSetOfAnotherControllerThatHasNotFinished) {
+  JobSetBuilder jobset = a_jobset("train").set("/spec/managedBy", "kueue.x-k8s.io/multikueue");
+  World world = jobset.set("/spec/ttlSecondsAfterFinished", 0).job("workers").everywhere(succeeded);
+  EXPECT_TRUE(world.plan().empty());
+  world.set("/status/conditions", Json::array({{{"type", "Completed"}, {"status", "True"}}}));
+  EXPECT_TRUE(world.plan().empty()) << "its controller has not said when it finished";
+}
+
 }  // namespace
 }  // namespace tpuslice::jobset

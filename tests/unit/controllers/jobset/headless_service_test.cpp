@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "controllers/jobset/rules/jobset_labels.h"
+#include "controllers/jobset/rules/validator.h"
 #include "tests/support/jobset/jobsets.h"
 #include "tests/support/plan_matchers.h"
 
@@ -150,6 +151,63 @@ TEST(HeadlessService, ThatIsNotOwnedIsReportedIfItDoesNotServeThePods) {
 
   world.with_service(service_of(world));
   EXPECT_THAT(service_ready(decided(world)), testing::StartsWith("True "));
+}
+
+/// A port of a container.
+Json of_container(int number, const char* protocol = nullptr) {
+  Json port = {{"containerPort", number}};
+  if (protocol != nullptr) port["protocol"] = protocol;
+  return port;
+}
+
+JobSetBuilder with_ports(Json ports) {
+  return a_jobset("train").job("workers").of_pod("/spec/containers/0/ports", std::move(ports));
+}
+
+TEST(HeadlessService, HasThePortsOfContainers) {
+  JobSetBuilder jobset = with_ports({of_container(8080), of_container(53, "UDP"), of_container(53, "TCP")});
+  jobset.job("driver").of_pod("/spec/containers/0/ports", {of_container(8080, "TCP"), of_container(7, "SCTP")});
+  EXPECT_EQ(service_of(jobset.world())["spec"]["ports"], Json::parse(R"([
+    {"name": "tcp-8080", "port": 8080, "protocol": "TCP", "targetPort": 8080},
+    {"name": "udp-53", "port": 53, "protocol": "UDP", "targetPort": 53},
+    {"name": "tcp-53", "port": 53, "protocol": "TCP", "targetPort": 53},
+    {"name": "sctp-7", "port": 7, "protocol": "SCTP", "targetPort": 7}])"));
+}
+
+TEST(HeadlessService, HasNoPortThatAServiceCannotHave) {
+  const JobSetBuilder jobset = with_ports(
+      {of_container(0), of_container(-1), of_container(65536), of_container(1, "HTTP"), {{"containerPort", "x"}}, 5});
+  EXPECT_FALSE(service_of(jobset.world())["spec"].contains("ports"));
+}
+
+TEST(HeadlessService, HasALimitedNumberOfPorts) {
+  Json ports = Json::array();
+  for (int number = 1; number <= 1000; ++number) ports.push_back(of_container(number));
+  const JobSetBuilder jobset = with_ports(std::move(ports));
+  EXPECT_THAT(service_of(jobset.world())["spec"]["ports"], testing::SizeIs(256));
+  EXPECT_THAT(rules::warn_jobset(jobset.json()),
+              testing::Contains("spec.replicatedJobs: the headless service has the first 256 ports that containers "
+                                "declare"));
+  World world = jobset.everywhere(ready);
+  EXPECT_THAT(decided(world).plan.stages, IsEmpty());
+}
+
+TEST(HeadlessService, GetsItsPortsBack) {
+  World world = with_ports({of_container(8080), of_container(9090)}).everywhere(ready);
+  EXPECT_THAT(decided(world).plan.stages, IsEmpty());
+  Json service = service_of(world);
+  service["spec"]["ports"].erase(1);
+  const Outcome out = decided(world.with_service(service));
+  ASSERT_THAT(stages_of(out.plan), ElementsAre(ElementsAre("patch Service train")));
+  EXPECT_EQ(*action_of(out.plan, "patch Service train").body.make(),
+            Json({{"spec", {{"ports", service_of(world)["spec"]["ports"]}}}}));
+}
+
+TEST(HeadlessService, KeepsPortsOfUsersIfContainersDeclareNone) {
+  World world = train().everywhere(ready);
+  Json service = service_of(world);
+  service["spec"]["ports"] = Json::array({{{"name", "grpc"}, {"port", 1}}});
+  EXPECT_THAT(decided(world.with_service(service)).plan.stages, IsEmpty());
 }
 
 }  // namespace

@@ -51,10 +51,38 @@ class ReconcilingJobSets : public ::testing::Test {
   runtime::ServiceStore services_{kServices};
   runtime::ObjectStore claims_{kVolumeClaims};
   runtime::PodStore pods_{kPods};
+  runtime::ObjectStore priority_classes_{kPriorityClasses};
   const JobSetReconciler reconciler_{{jobsets_, jobs_.add_index(runtime::owner_uid<JobView>), services_, claims_,
                                       pods_.add_index(jobset_name_of_waiting_pod),
-                                      pods_.add_index(jobset_name_of_pod_with_teardown_grace)}};
+                                      pods_.add_index(jobset_name_of_pod_with_teardown_grace), priority_classes_,
+                                      priority_classes_.add_index(key_of_default_class)}};
 };
+
+TEST_F(ReconcilingJobSets, ReadsThePrioritiesOfPods) {
+  const auto label = [&](const char* of_class) {
+    JobSetBuilder jobset = a_jobset("train").job("workers");
+    if (*of_class != 0) jobset.of_pod("/spec/priorityClassName", of_class);
+    observe(jobset.world());
+    const Json job = action_of(plan(), "create Job train-workers-0").body.make().value();
+    return string_at(job, {"spec", "template", "metadata", "labels", kPriority});
+  };
+  EXPECT_EQ(label("high"), "") << "the classes are not known";
+  std::vector<ObjectView> classes;
+  const auto add = [&](const char* name, int value, bool by_default = false) {
+    classes.push_back(ObjectView::from_json({{"metadata", {{"name", name}, {"uid", name}, {"resourceVersion", "1"}}},
+                                             {"value", value},
+                                             {"globalDefault", by_default}})
+                          .value());
+    priority_classes_.replace(classes, 1);
+  };
+  add("high", 1000);
+  EXPECT_EQ(label("high"), "1000");
+  EXPECT_EQ(label("gone"), "");
+  EXPECT_EQ(label(""), "0");
+  add("default", 7, true);
+  add("low", -5, true);
+  EXPECT_EQ(label(""), "n5") << "the least of several defaults";
+}
 
 TEST_F(ReconcilingJobSets, PlansNothingForADeletedJobSet) {
   EXPECT_TRUE(plan().empty());

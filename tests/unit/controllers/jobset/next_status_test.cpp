@@ -6,6 +6,7 @@
 #include "controllers/jobset/rules/jobset_labels.h"
 #include "controllers/plan/conditions.h"
 #include "tests/support/jobset/jobsets.h"
+#include "tests/support/plan_matchers.h"
 
 namespace tpuslice::jobset {
 namespace {
@@ -42,6 +43,16 @@ TEST(NextStatus, OfACompletedJobSetIsUpstreams) {
   EXPECT_EQ(out.status.terminal_state, "Completed");
   EXPECT_THAT(describe(out.plan.events), ElementsAre("Normal AllJobsCompleted: jobset completed successfully"));
   EXPECT_EQ(condition(out.status.conditions, kRestarting), "") << "a False condition is not added";
+}
+
+/// Upstream's counters have the JobSet as labels.
+TEST(NextStatus, IsCountedForACompletedJobSet) {
+  const plan::Plan plan = a_jobset("train").job("workers").everywhere(succeeded).plan();
+  EXPECT_THAT(plan, plan::CountsOnly(kCounters));
+  ASSERT_EQ(plan.measurements.size(), 2U);
+  EXPECT_EQ(plan.measurements[1].name, "jobset_completed_total");
+  EXPECT_EQ(plan.measurements[1].labels,
+            (std::map<std::string, std::string>{{"jobset_name", "train"}, {"namespace", "default"}}));
 }
 
 TEST(NextStatus, SetsRestartingToFalseOnceTheJobSetIsCompleted) {

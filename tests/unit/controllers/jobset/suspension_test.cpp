@@ -30,7 +30,9 @@ Outcome suspend(const World& world) {
 // Resumes all Jobs that may start.
 Outcome resume(const World& world) {
   const Scene scene(world);
-  const JobBuilder builder(scene.seen.jobset, scene.state.status, {});
+  JobSetStatus status = scene.state.status;
+  status.execution_attempts.reset();  // Jobs and pods have no annotation of it.
+  const JobBuilder builder(scene.seen.jobset, std::move(status), {});
   Decisions decisions;
   RunningDecisions& running = decisions.running.emplace();
   running.startup = decide_startup(scene.state.spec, scene.state.counts);
@@ -43,6 +45,7 @@ World was_suspended(const JobSetBuilder& jobset) {
   JobSetBuilder before = jobset;
   World world = before.suspend().everywhere(suspended);
   world.set("/status", suspend(world).plan.status->status).set("/spec/suspend", false);
+  world.set("/status/executionAttempts", 1);  // The resume is counted.
   return world;
 }
 
