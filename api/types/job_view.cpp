@@ -44,8 +44,8 @@ StringMap read_labels(Value value, const KeptKeys* keep, RawMembers& raw) {
 }
 
 RawTemplate read_template(Value value, const KeptKeys* keep, JobView& job) {
-  static constexpr std::array<std::string_view, 4> kOfSpec = {"affinity", "nodeSelector", "schedulingGates",
-                                                              "tolerations"};
+  static constexpr std::array<std::string_view, 6> kOfSpec = {"affinity",     "containers",      "initContainers",
+                                                              "nodeSelector", "schedulingGates", "tolerations"};
   RawTemplate raw;
   each_member(value, [&](std::string_view key, Value member) {
     if (key == "metadata") {
@@ -70,11 +70,28 @@ Result<Json> parse_members(const RawMembers& members) {
   return parsed;
 }
 
+/// Name and resources of the containers that have some.
+Json resources_of(const Json& containers) {
+  Json out = Json::array();
+  if (!containers.is_array()) return out;
+  for (const Json& container : containers) {
+    const Json* resources = find_set(container, {"resources"});
+    if (resources == nullptr || resources->empty()) continue;
+    out.push_back({{"name", string_at(container, {"name"})}, {"resources", *resources}});
+  }
+  return out;
+}
+
 /// Normalized: equal templates have equal texts, whatever their order of members and spacing.
 Result<std::string> print_template(const RawTemplate& raw) {
   Json printed = Json::object();
   ASSIGN_OR_RETURN(Json metadata, parse_members(raw.metadata));
   ASSIGN_OR_RETURN(Json spec, parse_members(raw.spec));
+  for (const char* list : {"containers", "initContainers"}) {
+    if (!spec.contains(list)) continue;
+    spec[list] = resources_of(spec[list]);
+    if (spec[list].empty()) spec.erase(list);
+  }
   if (!metadata.empty()) printed["metadata"] = std::move(metadata);
   if (!spec.empty()) printed["spec"] = std::move(spec);
   return printed.dump(-1, ' ', false, Json::error_handler_t::replace);

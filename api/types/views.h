@@ -228,7 +228,8 @@ struct JobView {
   bool suspended = false;     ///< spec.suspend
   StringMap template_labels;  ///< Labels of spec.template that decode() was asked to keep.
   /// Only while suspended: what may then be changed of spec.template, as JSON with the members that are there:
-  /// metadata.{labels,annotations} and spec.{affinity,nodeSelector,schedulingGates,tolerations}.
+  /// metadata.{labels,annotations} and spec.{affinity,nodeSelector,schedulingGates,tolerations}, and name and resources
+  /// of those of spec.{containers,initContainers} that have some.
   std::string pod_template;
 
   // Numbers of pods, by the Job controller.

@@ -13,7 +13,7 @@ struct Cleanup {
 };
 
 /// What spec.ttlSecondsAfterFinished asks for, of a JobSet that has finished: upstream's controller deletes those that
-/// another controller manages, too. The Jobs of those are left alone.
+/// another controller manages, too. The Jobs of those are not changed.
 [[nodiscard]] Cleanup expire_finished(const JobSetState& state);
 
 /// Cleans up a JobSet that is Completed or Failed.

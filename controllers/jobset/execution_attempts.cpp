@@ -21,7 +21,8 @@ int next(int attempts) {
 bool is_uncounted(int attempts, const ChildJobs& children) {
   const auto is_of_last = [&](const JobPtr& job) { return attempt_of(*job) >= attempts; };
   if (!children.active.empty()) {
-    const bool runs = std::ranges::any_of(children.active, [](const JobPtr& job) { return !job->suspended; });
+    const bool runs =
+        std::ranges::any_of(children.active, [](const JobPtr& job) { return !job->suspended && !job->deletion; });
     return !runs && std::ranges::any_of(children.active, is_of_last);
   }
   const auto is_earlier = [&](const JobPtr& job) { return attempt_of(*job) && !is_of_last(job); };

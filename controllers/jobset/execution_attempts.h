@@ -1,5 +1,5 @@
 // status.executionAttempts: how often the JobSet has been executed again, after a restart of all Jobs or after a
-// suspension. Jobs and pods have it as annotation, so that the logs of two executions can be told apart.
+// suspension. Jobs and pods have it as annotation, so that logs of two executions are not mixed up.
 #pragma once
 
 #include <optional>
@@ -11,7 +11,7 @@
 namespace tpuslice::jobset {
 
 struct ExecutionAttempts {
-  /// Of this execution, unless all Jobs restart; absent if the JobSet has never been executed.
+  /// The number of this execution, unless all Jobs restart; absent if the JobSet has never been executed.
   std::optional<int> current;
   /// The JobSet is resumed, and the status has another number: it is written before a pod can have the new one.
   bool resumed = false;

@@ -8,6 +8,7 @@
 #include "api/base/hash.h"
 #include "controllers/jobset/exclusive_placement.h"
 #include "controllers/jobset/rules/jobset_labels.h"
+#include "controllers/jobset/rules/scheduling.h"
 #include "controllers/jobset/template_mutator.h"
 #include "tpu/rules/tpu_rules.h"
 
@@ -68,7 +69,8 @@ JobBuilder::JobBuilder(const Typed<JobSetSpec>& jobset, JobSetStatus status, Opt
     : jobset_(jobset),
       status_(std::move(status)),
       options_(std::move(options)),
-      priorities_(std::move(priorities)) {}
+      priorities_(std::move(priorities)),
+      gangs_(gang_annotations(jobset_.spec())) {}
 
 Result<Json> JobBuilder::build(std::size_t which, int index, PodTemplate pods) const {
   const JobSetSpec& spec = jobset_.spec();
@@ -113,6 +115,7 @@ Result<Json> JobBuilder::build(std::size_t which, int index, PodTemplate pods) c
   if (placement.contains(kJobSetTopologyKey) && rules::asks_for_tpus(pod)) {
     object_in(pod_metadata, "annotations")[std::string(tpu::kSliceStart)] = tpu::kTogether;
   }
+  put_all(gangs_.at(which), object_in(pod_metadata, "annotations"));
   if (pods == PodTemplate::kMutated) {
     const Result<bool> done = mutate_job_template(out, options_.mutation);
     if (!done) return done.error().within(fmt::format("spec.replicatedJobs[{}].template.spec.template", which));

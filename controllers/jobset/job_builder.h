@@ -2,6 +2,8 @@
 // of upstream.
 #pragma once
 
+#include <vector>
+
 #include "api/types/typed.h"
 #include "controllers/jobset/jobset_options.h"
 #include "controllers/jobset/jobset_status.h"
@@ -31,6 +33,7 @@ class JobBuilder {
   const JobSetStatus status_;
   const Options options_;
   const Priorities priorities_;
+  const std::vector<StringMap> gangs_;  ///< Annotations of pods, by replicated job.
 };
 
 /// Labels of a Job and its pods, which both also have as annotations: names, indexes and counts of the Job within the

@@ -17,7 +17,7 @@ inline constexpr ResourceType kPriorityClasses{"scheduling.k8s.io", "v1", "Prior
 /// A value. Empty if the PriorityClasses cannot be read.
 struct Priorities {
   std::map<std::string, std::int32_t, std::less<>> by_class;
-  /// Of pods without a class: that of the least class with globalDefault, or else 0.
+  /// The priority of pods without a class: that of the least class with globalDefault, or else 0.
   std::optional<std::int32_t> without_class;
 
   /// Absent: not known, as that of a class that does not exist, whose pods are refused.
@@ -26,7 +26,7 @@ struct Priorities {
   friend bool operator==(const Priorities&, const Priorities&) = default;
 };
 
-/// As a label value: "1000", or "n1" for -1.
+/// The priority as a label value: "1000", or "n1" for -1.
 [[nodiscard]] std::string priority_label(std::int32_t priority);
 
 }  // namespace tpuslice::jobset

@@ -18,6 +18,7 @@ namespace tpuslice::jobset {
 namespace {
 
 using plan::Action;
+using plan::ActionEvents;
 using plan::Changes;
 using plan::EventType;
 using plan::Propagation;
@@ -237,27 +238,40 @@ void render_attempt(const JobSetState& state, Changes& changes) {
   changes.add(Step::kAttempt, std::move(action));
 }
 
+void render_resumed_job(const JobResume& resume, Changes& changes) {
+  const auto& [job, template_patch, annotations, resources] = resume;
+  Json patch = {{"spec", {{"suspend", false}}}};
+  if (!annotations.is_null()) patch["metadata"]["annotations"] = annotations;
+  if (!template_patch.is_null()) patch["spec"]["template"] = template_patch;
+  ActionEvents reported;
+  if (!resources.is_null()) {
+    for (const auto& [list, containers] : resources.items()) patch["spec"]["template"]["spec"][list] = containers;
+    reported.on_failure = {{EventType::kWarning, "FailedResourcePropagation", "Reconciling",
+                            fmt::format("Failed to propagate mutated resources to child Job {}, which the API server "
+                                        "allows with MutablePodResourcesForSuspendedJobs:",
+                                        job->key.name)}};
+  }
+  // The template of a suspended Job is immutable until its start time is cleared.
+  if (patch["spec"].contains("template") && job->started) {
+    Action action = patch_job(*job, {{"status", {{"startTime", nullptr}}}});
+    action.subresource = "status";
+    changes.add(Step::kStartTimes, std::move(action));
+  }
+  Action action = patch_job(*job, std::move(patch));
+  action.strategic = !resources.is_null();  // Containers are merged by name.
+  changes.add(Step::kJobs, std::move(action), std::move(reported));
+}
+
 void render_resume(const ResumeDecision& decision, Changes& changes) {
   for (const JobPtr& job : decision.recreate) {
     changes.add(Step::kDeletes, delete_job(*job, Propagation::kForeground));
-    changes.reasons.push_back(
-        fmt::format("job {} was created for another accelerator or topology: deleting it", job->key.name));
+    changes.reasons.push_back(fmt::format(
+        "job {} was created for another accelerator, topology, number of chips or gang: deleting it", job->key.name));
   }
   std::vector<std::string> names;
-  for (const auto& [job, template_patch, annotations] : decision.resume) {
-    Json patch = {{"spec", {{"suspend", false}}}};
-    if (!annotations.is_null()) patch["metadata"]["annotations"] = annotations;
-    if (!template_patch.is_null()) {
-      patch["spec"]["template"] = template_patch;
-      // The template of a suspended Job is immutable until its start time is cleared.
-      if (job->started) {
-        Action action = patch_job(*job, {{"status", {{"startTime", nullptr}}}});
-        action.subresource = "status";
-        changes.add(Step::kStartTimes, std::move(action));
-      }
-    }
-    changes.add(Step::kJobs, patch_job(*job, std::move(patch)));
-    names.push_back(job->key.name);
+  for (const JobResume& resume : decision.resume) {
+    render_resumed_job(resume, changes);
+    names.push_back(resume.job->key.name);
   }
   if (!names.empty()) changes.reasons.push_back("resuming " + jobs_of(names));
 }

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
+#include <string>
 
+#include "api/types/quantity.h"
 #include "controllers/jobset/rules/jobset_labels.h"
 #include "controllers/plan/drift.h"
 
@@ -48,6 +51,57 @@ Json attempt_patch(const JobView& job, const Json& desired) {
   return {{std::string(kExecutionAttempt), attempt}};
 }
 
+constexpr std::array kContainerLists{"containers", "initContainers"};
+constexpr std::array kResourceMaps{"requests", "limits"};
+
+/// Merge patch for a map of quantities, which the API server may print in another form; null if nothing changes.
+Json quantities_patch(const Json& live, const Json& desired) {
+  Json patch;
+  for (const auto& [resource, value] : desired.items()) {
+    const auto found = live.find(resource);
+    if (found != live.end()) {
+      const Result<Quantity> before = Quantity::from_json(*found);
+      const Result<Quantity> after = Quantity::from_json(value);
+      if (*found == value || (before.ok() && after.ok() && *before == *after)) continue;
+    }
+    patch[resource] = value;
+  }
+  for (const auto& [resource, value] : live.items()) {
+    if (!desired.contains(resource)) patch[resource] = nullptr;
+  }
+  return patch;
+}
+
+/// The member of the container's resources; an empty object if it is absent.
+Json quantities_of(const Json* container, const char* map) {
+  const Json* found = container == nullptr ? nullptr : find_set(*container, {"resources", map});
+  return found != nullptr && found->is_object() ? *found : Json::object();
+}
+
+/// Strategic merge patch that gives the pods of `live` requests and limits of `desired`, container by container; null
+/// if nothing changes.
+Json resources_patch(const Json& live, const Json& desired) {
+  Json patch;
+  for (const char* list : kContainerLists) {
+    std::map<std::string, const Json*> by_name;
+    for (const Json& container : array_at(live, {"spec", list})) {
+      by_name.emplace(string_at(container, {"name"}), &container);
+    }
+    for (const Json& container : array_at(desired, {"spec", list})) {
+      const std::string name = string_at(container, {"name"});
+      const auto found = by_name.find(name);
+      const Json* before = found == by_name.end() ? nullptr : found->second;
+      Json resources;
+      for (const char* map : kResourceMaps) {
+        Json changed = quantities_patch(quantities_of(before, map), quantities_of(&container, map));
+        if (!changed.is_null()) resources[map] = std::move(changed);
+      }
+      if (!resources.is_null()) patch[list].push_back({{"name", name}, {"resources", std::move(resources)}});
+    }
+  }
+  return patch;
+}
+
 bool is_mutated(const Json& pod) { return !string_at(pod, {"metadata", "annotations", tpu::kMutatedBy}).empty(); }
 
 /// Whether the environment in the live template was computed for another accelerator or topology.
@@ -56,6 +110,30 @@ bool has_other_slice_shape(const Json& live, const Json& desired) {
   constexpr std::array kShapeLabels{tpu::kAcceleratorLabel, tpu::kTopologyLabel};
   return std::ranges::any_of(kShapeLabels, [&](std::string_view label) {
     return string_at(live, {"spec", "nodeSelector", label}) != string_at(desired, {"spec", "nodeSelector", label});
+  });
+}
+
+/// Whether the environment in the live template was computed for other chips.
+bool has_other_chips(const Json& live, const Json& desired) {
+  if (!is_mutated(live)) return false;
+  const Json patch = resources_patch(live, desired);
+  for (const char* list : kContainerLists) {
+    for (const Json& container : array_at(patch, {list})) {
+      for (const char* map : kResourceMaps) {
+        if (find_path(container, {"resources", map, tpu::kTpuResource}) != nullptr) return true;
+      }
+    }
+  }
+  return false;
+}
+
+/// Whether the slice was created to start with others than now. Its annotation stays in the template, as it may be of
+/// another controller, unless the template is replaced.
+bool has_other_gang(const Json& live, const Json& desired) {
+  constexpr std::array kGangAnnotations{tpu::kSliceGang, tpu::kGangSlices, tpu::kGang};
+  return std::ranges::any_of(kGangAnnotations, [&](std::string_view name) {
+    const std::string before = string_at(live, {"metadata", "annotations", name});
+    return !before.empty() && before != string_at(desired, {"metadata", "annotations", name});
   });
 }
 
@@ -81,10 +159,10 @@ Result<ResumeDecision> decide_resume(const JobSetSpec& spec, const std::vector<J
     const auto position = static_cast<std::size_t>(replicated_job - spec.jobs.data());
     ASSIGN_OR_RETURN(const Json desired, builder.build(position, index_of(*job).value_or(0), pods));
     const Json& pod = desired["spec"]["template"];
-    if (has_other_slice_shape(live, pod)) {
+    if (has_other_slice_shape(live, pod) || has_other_chips(live, pod) || has_other_gang(live, pod)) {
       out.recreate.push_back(job);
     } else {
-      out.resume.push_back({job, template_patch(live, pod), attempt_patch(*job, desired)});
+      out.resume.push_back({job, template_patch(live, pod), attempt_patch(*job, desired), resources_patch(live, pod)});
     }
   }
   return out;

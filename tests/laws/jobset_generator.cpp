@@ -65,6 +65,28 @@ void JobSetGenerator::add_job(JobSetBuilder& jobset, int number, bool dependenci
   }
 }
 
+/// Valid: gangs only of gated slices.
+Json JobSetGenerator::random_scheduling(const JobSetBuilder& jobset) {
+  const Json basic = {{"schedulingPolicy", {{"basic", Json::object()}}}};
+  const Json gang = {{"schedulingPolicy", {{"gang", Json::object()}}}};
+  if (chance(50)) return basic;
+  Json entries = Json::array();
+  for (const Json& job : array_at(jobset.json(), {"spec", "replicatedJobs"})) {
+    const Json& pod = job["template"]["spec"]["template"];
+    const bool slices = find_path(pod, {"spec", "nodeSelector"}) != nullptr;
+    const bool gated = string_at(pod, {"metadata", "annotations", tpu::kGating}) != "off";
+    Json entry = {{"targetReplicatedJobs", Json::array({job["name"]})}};
+    const Json& policy = slices && gated && chance(70) ? gang : basic;
+    if (chance(50)) {
+      entry["job"] = policy;
+    } else {
+      entry.update(policy);
+    }
+    entries.push_back(std::move(entry));
+  }
+  return {{"replicatedJobs", std::move(entries)}};
+}
+
 void JobSetGenerator::add_policies(JobSetBuilder& jobset, int jobs) {
   if (chance(75)) {
     jobset.restarts(below(4));
@@ -108,6 +130,7 @@ JobSetBuilder JobSetGenerator::random_jobset() {
     const Json claim = {{"metadata", {{"name", "data"}}}, {"spec", {{"accessModes", Json::array({"ReadWriteOnce"})}}}};
     jobset.set("/spec/volumeClaimPolicies", Json::array({{{"templates", Json::array({claim})}}}));
   }
+  if (chance(20)) jobset.set("/spec/scheduling", random_scheduling(jobset));
   if (chance(3)) jobset.set("/spec/managedBy", "kueue.x-k8s.io/multikueue");
   if (chance(10)) jobset.set("/spec/activeDeadlineSeconds", 1 + below(600));
   if (chance(3)) jobset.set("/metadata/deletionTimestamp", "2025-12-31T23:59:59Z");
@@ -231,6 +254,12 @@ void JobSetGenerator::edit(World& world) {
   }
   const Json& jobs = world.jobset().json()["spec"]["replicatedJobs"];
   const int which = below(static_cast<int>(jobs.size()));
+  if (chance(40) && bool_at(world.jobset().json(), {"spec", "suspend"})) {
+    world.set(
+        fmt::format("/spec/replicatedJobs/{}/template/spec/template/spec/containers/0/resources/requests/cpu", which),
+        std::to_string(1 + below(3)));
+    return;
+  }
   const Json& job = jobs[static_cast<std::size_t>(which)];
   if (find_path(job, {"template", "spec", "template", "spec", "nodeSelector"}) != nullptr) return;
   const int hosts = 1 + below(4);

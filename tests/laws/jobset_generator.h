@@ -17,7 +17,7 @@ class JobSetGenerator final : public laws::Dice {
   /// A random world: Jobs in any state and of any attempt, missing, not owned, terminating or mislabelled; the service
   /// missing, drifted or not owned; any status.
   [[nodiscard]] World world();
-  /// A change that a user may make: suspend, resume, scale an Indexed Job.
+  /// A change that a user may make: suspend, resume, scale an Indexed Job, other resources while suspended.
   void edit(World& world);
   /// Random progress of Jobs: they run, fail, complete, are deleted.
   void advance(World& world);
@@ -26,6 +26,7 @@ class JobSetGenerator final : public laws::Dice {
   [[nodiscard]] JobSetBuilder random_jobset();
   void add_job(JobSetBuilder& jobset, int number, bool dependencies);
   void add_policies(JobSetBuilder& jobset, int jobs);
+  [[nodiscard]] Json random_scheduling(const JobSetBuilder& jobset);
   void add_status(World& world);
   void add_jobs(World& world);
   void add_resources(World& world);

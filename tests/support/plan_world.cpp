@@ -1,5 +1,6 @@
 #include "tests/support/plan_world.h"
 
+#include <algorithm>
 #include <utility>
 
 #include <gtest/gtest.h>
@@ -13,6 +14,38 @@ namespace tpuslice::plan {
 namespace {
 
 constexpr const char* kForegroundDeletion = "foregroundDeletion";
+
+/// Whether all elements of the list have a name.
+bool is_named_list(const Json& list) {
+  return list.is_array() &&
+         std::ranges::all_of(list, [](const Json& each) { return !string_at(each, {"name"}).empty(); });
+}
+
+/// A strategic merge patch of the lists that planners send: elements with a name are merged by it, other lists are
+/// replaced.
+Json merge_by_name(Json live, const Json& patch) {
+  if (patch.is_object()) {
+    if (!live.is_object()) live = Json::object();
+    for (const auto& [key, value] : patch.items()) {
+      if (value.is_null()) {
+        live.erase(key);
+      } else {
+        live[key] = merge_by_name(live.value(key, Json()), value);
+      }
+    }
+    return live;
+  }
+  if (!is_named_list(patch) || !is_named_list(live)) return patch;
+  for (const Json& each : patch) {
+    const auto found = std::ranges::find(live, each["name"], [](const Json& other) { return other.at("name"); });
+    if (found == live.end()) {
+      live.push_back(each);
+    } else {
+      *found = merge_by_name(*found, each);
+    }
+  }
+  return live;
+}
 
 }  // namespace
 
@@ -94,10 +127,10 @@ Status PlanWorld::apply(const Action& action) {
     applied(action, before);
     return {};
   }
-  TPUSLICE_CHECK_MSG(!action.strategic, "no planner of children sends strategic merge patches");
   const Result<Json> body = action.body.make();
   if (!body) return body.error();
-  const Json before = std::exchange(*live, apply_merge_patch(*live, *body));
+  const Json before =
+      std::exchange(*live, action.strategic ? merge_by_name(*live, *body) : apply_merge_patch(*live, *body));
   if (*live != before) touch(*live);
   applied(action, before);
   return {};

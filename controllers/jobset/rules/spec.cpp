@@ -134,6 +134,7 @@ JobSetSpec JobSetSpec::read(const Json& jobset) {
                     int_at(*coordinator, {"jobIndex"}), int_at(*coordinator, {"podIndex"}), spec.subdomain);
   }
   spec.managed_by = string_at(*found, {"managedBy"});
+  spec.scheduling = find_set(*found, {"scheduling"});
   if (find_set(*found, {"ttlSecondsAfterFinished"}) != nullptr) {
     spec.ttl = std::chrono::seconds(int_at(*found, {"ttlSecondsAfterFinished"}));
   }

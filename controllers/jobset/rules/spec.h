@@ -109,6 +109,7 @@ struct JobSetSpec {
   std::optional<Duration> ttl;
   std::optional<Duration> active_deadline;  ///< activeDeadlineSeconds, at most kMaxActiveDeadline.
   std::vector<VolumeClaim> claims;
+  const Json* scheduling = nullptr;  ///< spec.scheduling, read by scheduling.h; null if absent.
   bool restart_at_failure_target = false;
 
   static JobSetSpec read(const Object& jobset);

@@ -1,9 +1,13 @@
 #include <algorithm>
 #include <initializer_list>
+#include <map>
 #include <string>
 
 #include <fmt/format.h>
 
+#include "api/types/conditions.h"
+#include "controllers/jobset/rules/jobset_labels.h"
+#include "controllers/jobset/rules/scheduling.h"
 #include "controllers/jobset/rules/validator_parts.h"
 #include "tpu/rules/field_changes.h"
 
@@ -89,6 +93,27 @@ void check_blocks(const Json& jobset, const Json& old, Errors& errors) {
   }
 }
 
+/// A copy of spec.scheduling with the default of upstream's webhook.
+Json scheduling_with_defaults(const JobSetSpec& spec) {
+  if (spec.scheduling == nullptr) return {};
+  Json copy = *spec.scheduling;
+  if (array_at(copy, {"replicatedJobs"}).empty() && !jobset::has_startup_order(spec)) {
+    set_default(object_at(copy, {}), "schedulingPolicy", {{"gang", Json::object()}});
+  }
+  return copy;
+}
+
+/// Upstream changes the PodGroups only while there are none: while the JobSet is suspended, and stays so.
+void check_scheduling_update(const JobSetSpec& spec, const Json& old, const JobSetSpec& old_spec, Errors& errors) {
+  const bool suspended = is_condition_true(array_at(old, {"status", "conditions"}), jobset::kSuspended);
+  if (spec.suspended && old_spec.suspended && suspended) return;
+  // An empty object, as in gang: {}, differs from an absent one, unlike in for_each_change().
+  const FieldChange change{"spec.scheduling", scheduling_with_defaults(old_spec), scheduling_with_defaults(spec)};
+  if (change.before != change.after) {
+    refuse_change(change, " unless the JobSet is suspended, and stays suspended", errors);
+  }
+}
+
 bool is_terminal(const Json& jobset) {
   const Json& conditions = array_at(jobset, {"status", "conditions"});
   return std::any_of(conditions.begin(), conditions.end(), [](const Json& condition) {
@@ -132,6 +157,42 @@ bool is_scheduling_field(std::string_view path, const ReplicatedJob& job) {
   return false;
 }
 
+/// Sets the member of a container's resources to that of `old`; removes it if that is absent.
+void keep_quantities(const Json& old, const char* map, Json& container) {
+  Json* resources = object_at(container, {"resources"});
+  if (resources == nullptr) return;
+  if (const Json* found = find_set(old, {"resources", map}); found != nullptr) {
+    (*resources)[map] = *found;
+  } else {
+    resources->erase(map);
+  }
+}
+
+/// Gives the containers of `after` the requests and limits of those of `before`: they may change while the JobSet is
+/// suspended, unlike claims.
+void keep_resources(const Json& before, Json& after) {
+  for (const char* list : {"containers", "initContainers"}) {
+    Json* spec = object_at(after, {"template", "spec", "template", "spec"});
+    if (spec == nullptr || !spec->contains(list) || !spec->at(list).is_array()) continue;
+    std::map<std::string, const Json*> by_name;
+    for (const Json& old : array_at(before, {"template", "spec", "template", "spec", list})) {
+      by_name.emplace(string_at(old, {"name"}), &old);
+    }
+    for (Json& container : (*spec)[list]) {
+      const auto old = by_name.find(string_at(container, {"name"}));
+      if (old == by_name.end()) continue;
+      for (const char* map : {"requests", "limits"}) keep_quantities(*old->second, map, container);
+    }
+  }
+}
+
+/// Whether the field is in the requests or limits of a container.
+bool is_resource_field(std::string_view path, const ReplicatedJob& job) {
+  if (!path.starts_with(job.job_path("template.spec."))) return false;
+  return path.find(".resources.requests") != std::string_view::npos ||
+         path.find(".resources.limits") != std::string_view::npos;
+}
+
 void check_job_update(const ReplicatedJob& job, const ReplicatedJob& old, bool suspended, bool terminal,
                       Errors& errors) {
   Json before = job_with_defaults(old);
@@ -143,8 +204,9 @@ void check_job_update(const ReplicatedJob& job, const ReplicatedJob& old, bool s
       erase_at(*copy, {"template", "spec"}, "completions");
     }
   }
+  if (suspended) keep_resources(before, after);
   for_each_change(before, after, job.path, [&](const FieldChange& change) {
-    const bool schedules = is_scheduling_field(change.path, job);
+    const bool schedules = is_scheduling_field(change.path, job) || (!suspended && is_resource_field(change.path, job));
     if (schedules && suspended) return;
     refuse_change(change, schedules ? " while the JobSet is not suspended" : "", errors);
   });
@@ -184,6 +246,7 @@ void check_jobset_update(const Json& jobset, const JobSetSpec& spec, const Json&
                              manager == nullptr ? Json() : *manager};
   if (handover.before != handover.after) refuse_change(handover, "", errors);
   check_blocks(jobset, old, errors);
+  check_scheduling_update(spec, old, old_spec, errors);
 }
 
 }  // namespace tpuslice::rules

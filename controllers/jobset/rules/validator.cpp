@@ -194,6 +194,7 @@ void check_jobset_object(const Json& jobset, const JobSetSpec& spec, Errors& err
   check_active_deadline(jobset, errors);
   check_jobset_volumes(jobset, spec, errors);
   check_jobset_slices(spec, errors);
+  check_jobset_scheduling(spec, errors);
 }
 
 }  // namespace

@@ -30,6 +30,10 @@ void check_jobset_volumes(const Json& jobset, const JobSetSpec& spec, FieldError
 /// them before it resumes the JobSet.
 void check_jobset_slices(const JobSetSpec& spec, FieldErrors& errors);
 
+/// spec.scheduling: the rules of JobSet's KEP-969, and what this operator does not do.
+void check_jobset_scheduling(const JobSetSpec& spec, FieldErrors& errors);
+[[nodiscard]] std::vector<std::string> warn_jobset_scheduling(const JobSetSpec& spec);
+
 /// Immutable fields.
 void check_jobset_update(const Json& jobset, const JobSetSpec& spec, const Json& old, const JobSetSpec& old_spec,
                          FieldErrors& errors);

@@ -130,6 +130,7 @@ std::vector<std::string> warn_jobset(const Json& jobset) {
     warn_tpu_pods(spec, job, warnings);
     if (tpu::selected_hosts(*job.pod_template).value_or(1) > 1) warn_slice(spec, job, warnings);
   }
+  for (std::string& warning : warn_jobset_scheduling(spec)) warnings.push_back(std::move(warning));
   for (std::string& warning : warnings) warning = clip(std::move(warning), kMaxWarningLength);
   return warnings;
 }

@@ -75,9 +75,19 @@ TEST(JobView, KeepsMutableFieldsOfThePodTemplateWhileSuspended) {
     "spec": {"nodeSelector": {"cloud.google.com/gke-tpu-topology": "4x4"},
              "tolerations": [{"key": "google.com/tpu", "operator": "Exists", "tolerationSeconds": 30}],
              "schedulingGates": [{"name": "tpuslice.dev/slice"}],
+             "containers": [{"name": "worker", "resources": {"limits": {"google.com/tpu": "4"}}}],
              "affinity": {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [{"topologyKey": "t"}]}}}
   })")
                                                       .value());
+}
+
+TEST(JobView, KeepsResourcesOfContainersWhileSuspended) {
+  const Json spec = Json::parse(R"({
+    "containers": [{"name": "a", "image": "x", "env": [{"name": "b"}], "resources": {"limits": {"cpu": "1"}}},
+                   {"name": "c", "resources": {}}],
+    "initContainers": [{"name": "d"}]})");
+  EXPECT_EQ(JobView::from_json(job_with("/spec/template", {{"spec", spec}}))->pod_template,
+            R"({"spec":{"containers":[{"name":"a","resources":{"limits":{"cpu":"1"}}}]}})");
 }
 
 TEST(JobView, DropsThePodTemplateOfAJobThatIsNotSuspended) {

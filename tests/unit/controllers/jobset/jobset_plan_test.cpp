@@ -242,7 +242,8 @@ TEST(JobSetPlan, SuspendsAndResumes) {
   EXPECT_EQ(world.status()["replicatedJobsStatus"][0]["suspended"], 2);
   world.set("/spec/suspend", false);
   EXPECT_THAT(stages_of(world.plan()),
-              ElementsAre(ElementsAre("patch Job train-workers-0", "patch Job train-workers-1")));
+              ElementsAre(ElementsAre("patch JobSet train status"),
+                          ElementsAre("patch Job train-workers-0", "patch Job train-workers-1")));
   world.settle();
   EXPECT_EQ(of_status(world, kSuspended), "False ResumeJobs: jobset is resumed");
   EXPECT_EQ(world.status()["replicatedJobsStatus"][0]["ready"], 2);
@@ -255,7 +256,8 @@ TEST(JobSetPlan, ClearsTheStartTimeOfAJobInAnEarlierStage) {
   world.set("/spec/suspend", false).job("train-workers-0", with_field("/status/startTime", "2026-01-01T00:00:00Z"));
   world.set("/spec/replicatedJobs/0/template/spec/template/spec/nodeSelector", {{"pool", "a"}});
   EXPECT_THAT(stages_of(world.plan()),
-              ElementsAre(ElementsAre("patch Job train-workers-0 status"), ElementsAre("patch Job train-workers-0")));
+              ElementsAre(ElementsAre("patch JobSet train status"), ElementsAre("patch Job train-workers-0 status"),
+                          ElementsAre("patch Job train-workers-0")));
 }
 
 TEST(JobSetPlan, CreatesJobsAgainForAnotherTopology) {

@@ -30,7 +30,9 @@ Outcome suspend(const World& world) {
 // Resumes all Jobs that may start.
 Outcome resume(const World& world) {
   const Scene scene(world);
-  const JobBuilder builder(scene.seen.jobset, scene.state.status, {});
+  JobSetStatus status = scene.state.status;
+  status.execution_attempts.reset();  // Jobs and pods have no annotation of it.
+  const JobBuilder builder(scene.seen.jobset, std::move(status), {});
   Decisions decisions;
   RunningDecisions& running = decisions.running.emplace();
   running.startup = decide_startup(scene.state.spec, scene.state.counts);
@@ -43,6 +45,7 @@ World was_suspended(const JobSetBuilder& jobset) {
   JobSetBuilder before = jobset;
   World world = before.suspend().everywhere(suspended);
   world.set("/status", suspend(world).plan.status->status).set("/spec/suspend", false);
+  world.set("/status/executionAttempts", 1);  // The resume is counted.
   return world;
 }
 
@@ -133,6 +136,51 @@ TEST(ResumeJobs, KeepsTheStartTimeIfTheTemplateIsUnchanged) {
   EXPECT_THAT(out.plan.stages, SizeIs(1));
 }
 
+constexpr const char* kResources = "/spec/replicatedJobs/0/template/spec/template/spec/containers/0/resources";
+
+/// JobSet's KEP-1150.
+TEST(ResumeJobs, CopiesRequestsAndLimits) {
+  JobSetBuilder jobset = a_jobset("train").job("workers");
+  jobset.of_pod("/spec/containers/0/resources", Json::parse(R"({"requests": {"cpu": 1, "memory": "1024Mi"}})"));
+  World world = was_suspended(jobset);
+  world.set(kResources, Json::parse(R"({"requests": {"cpu": "1", "memory": "1Gi"}})"));
+  EXPECT_FALSE(action_of(resume(world).plan, "patch Job train-workers-0").strategic) << "the same quantities";
+
+  world.set(kResources, Json::parse(R"({"requests": {"cpu": "2"}, "limits": {"cpu": "4"}})"));
+  world.job("train-workers-0", with_field("/status/startTime", "2026-01-01T00:00:00Z"));
+  const Outcome out = resume(world);
+  ASSERT_THAT(stages_of(out.plan),
+              ElementsAre(ElementsAre("patch Job train-workers-0 status"), ElementsAre("patch Job train-workers-0")));
+  const plan::Action patch = action_of(out.plan, "patch Job train-workers-0");
+  EXPECT_TRUE(patch.strategic) << "containers are merged by name";
+  const std::string container =
+      string_at(world.jobs().at("train-workers-0"), {"spec", "template", "spec", "containers", "0", "name"});
+  EXPECT_EQ(*patch.body.make(),
+            Json({{"spec",
+                   {{"suspend", false},
+                    {"template",
+                     {{"spec",
+                       {{"containers",
+                         {{{"name", container}, {"resources", Json::parse(R"({"requests": {"cpu": "2", "memory": null},
+                                                         "limits": {"cpu": "4"}})")}}}}}}}}}}}));
+  ASSERT_NE(patch.events, nullptr);
+  EXPECT_THAT(describe(patch.events->on_failure),
+              ElementsAre("Warning FailedResourcePropagation: Failed to propagate mutated resources to child Job "
+                          "train-workers-0, which the API server allows with MutablePodResourcesForSuspendedJobs:"));
+}
+
+TEST(ResumeJobs, GivesThePodsTheRequestsOfTheTemplate) {
+  World world = a_jobset("train").job("workers").suspend().world();
+  world.settle();
+  world.set(kResources, Json::parse(R"({"requests": {"cpu": "2"}})")).set("/spec/suspend", false);
+  world.settle();
+  const Json& job = world.jobs().at("train-workers-0");
+  EXPECT_EQ(job["spec"]["template"]["spec"]["containers"][0]["resources"],
+            Json::parse(R"({"requests": {"cpu": "2"}})"));
+  EXPECT_EQ(job["spec"]["template"]["spec"]["containers"][0]["image"],
+            world.jobset().json()[Json::json_pointer(std::string(kTemplate) + "/spec/containers/0/image")]);
+}
+
 JobSetBuilder a_slice() { return a_jobset("train").job("workers", 2).hosts(4).tpu(kV6e, "4x4"); }
 
 TEST(ResumeJobs, KeepsTheMutatedTemplateOfASlice) {
@@ -148,8 +196,19 @@ TEST(ResumeJobs, DeletesAJobThatWasCreatedForAnotherTopology) {
   const Outcome out = resume(world);
   EXPECT_THAT(stages_of(out.plan), ElementsAre(ElementsAre("delete Job train-workers-0 Foreground",
                                                            "delete Job train-workers-1 Foreground")));
-  EXPECT_THAT(out.plan.reason,
-              testing::StartsWith("job train-workers-0 was created for another accelerator or topology: deleting it"));
+  EXPECT_THAT(
+      out.plan.reason,
+      testing::StartsWith(
+          "job train-workers-0 was created for another accelerator, topology, number of chips or gang: deleting it"));
+}
+
+TEST(ResumeJobs, DeletesAJobWhoseSlicesStartWithOthersThanNow) {
+  JobSetBuilder jobset = a_slice();
+  World world = was_suspended(jobset.set("/spec/scheduling", Json::object()));
+  EXPECT_THAT(stages_of(resume(world).plan), SizeIs(1));
+  world.set("/spec/scheduling", Json::parse(R"({"schedulingPolicy": {"basic": {}}})"));
+  EXPECT_THAT(stages_of(resume(world).plan), ElementsAre(ElementsAre("delete Job train-workers-0 Foreground",
+                                                                     "delete Job train-workers-1 Foreground")));
 }
 
 TEST(ResumeJobs, AddsATopologyToAJobWithoutOne) {

@@ -169,6 +169,30 @@ TEST(JobSetUpdate, AcceptsSchedulingChangesWhileSuspendedBeforeOrAfter) {
               ElementsAre(std::string(kSlicePodPath) + ".spec.priorityClassName"));
 }
 
+/// JobSet's KEP-1150.
+TEST(JobSetUpdate, AcceptsChangesOfRequestsAndLimitsWhileSuspended) {
+  const Json running = with(tpu_jobset(), kDriverJob + "/template/spec/template/spec/initContainers",
+                            Json::parse(R"([{"name": "first", "image": "x"}])"));
+  const Json suspended = with(running, "/spec/suspend", true);
+  const std::string driver = kDriverJob + "/template/spec/template/spec";
+  const std::string resources = driver + "/containers/0/resources";
+  for (const std::string& field : {driver + "/containers/0", driver + "/initContainers/0"}) {
+    const Json changed = Json::parse(R"({"requests": {"cpu": "2"}, "limits": {"memory": "4Gi"}})");
+    const Json resumed = with(running, field + "/resources", changed);
+    EXPECT_THAT(jobset_message(with(resumed, "/spec/suspend", true), &suspended), IsEmpty()) << field;
+    EXPECT_THAT(jobset_message(resumed, &suspended), IsEmpty()) << field;
+    EXPECT_THAT(jobset_message(suspended, &resumed), IsEmpty()) << "and removed";
+    EXPECT_THAT(jobset_message(resumed, &running), HasSubstr("is immutable while the JobSet is not suspended"));
+  }
+  EXPECT_THAT(jobset_message(with(suspended, resources + "/claims", Json::parse(R"([{"name": "x"}])")), &suspended),
+              HasSubstr("containers[0].resources.claims"));
+  EXPECT_THAT(jobset_message(with(suspended, driver + "/initContainers/0/image", "y"), &suspended),
+              HasSubstr("initContainers[0].image: Invalid value: \"y\": field is immutable, was \"x\""));
+  Json more = suspended;
+  more[Json::json_pointer(driver + "/initContainers")].push_back({{"name", "second"}, {"image", "x"}});
+  EXPECT_THAT(jobset_message(more, &suspended), HasSubstr("spec.initContainers: Invalid value"));
+}
+
 /// The driver with these numbers of pods.
 Json driver_of(const Json& parallelism, const Json& completions) {
   Json jobset = with(tpu_jobset(), kDriverJob + "/template/spec/parallelism", parallelism);
