@@ -32,7 +32,7 @@ Decisions decide(const RayCronJobState& state) {
   }
   const Timestamp now = state.seen.now;
   out.next = state.runs.next;
-  if (out.next) plan::requeue_within(out.requeue_after, std::min<Duration>(*out.next - now, kLongestWait));
+  if (out.next) plan::requeue_within(out.requeue_after, std::min<Duration>(*out.next - now, kMaxWait));
   if (!state.runs.due) return out;
   if (state.seen.run != nullptr) {
     decide_existing(state, *state.seen.run, out);

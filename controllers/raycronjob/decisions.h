@@ -8,7 +8,7 @@
 namespace tpuslice::raycronjob {
 
 /// How long a plan waits for the next run at most: a clock that was set forward is noticed then.
-inline constexpr Duration kLongestWait = std::chrono::hours(1);
+inline constexpr Duration kMaxWait = std::chrono::hours(1);
 
 struct Decisions {
   bool create = false;                ///< The RayJob of `recorded` is created.

@@ -139,14 +139,14 @@ Result<FieldValues> read_field(const FieldRange& range, const std::string& text)
 
 bool has(std::uint64_t bits, int value) { return ((bits >> static_cast<unsigned>(value)) & 1U) != 0; }
 
-constexpr std::array<int, 13> kLongestMonth{0, 31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+constexpr std::array<int, 13> kMaxDays{0, 31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
 
 /// Whether a month of the fields has a day of the fields. A weekday alone is in every month.
 bool is_in_calendar(const CronFields& fields) {
   if (fields.any_day || !fields.any_weekday) return true;
   for (int month = 1; month <= 12; ++month) {
     if (!has(fields.months, month)) continue;
-    for (int day = 1; day <= kLongestMonth.at(static_cast<std::size_t>(month)); ++day) {
+    for (int day = 1; day <= kMaxDays.at(static_cast<std::size_t>(month)); ++day) {
       if (has(fields.days, day)) return true;
     }
   }

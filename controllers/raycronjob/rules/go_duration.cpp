@@ -10,7 +10,7 @@ namespace {
 
 using std::chrono::duration_cast;
 
-constexpr Duration kLongest = std::chrono::hours(24 * 365 * 100);
+constexpr Duration kMaxDuration = std::chrono::hours(24 * 365 * 100);
 
 /// The longer of two names with one beginning stands first. The micro sign has two code points.
 constexpr std::array<std::pair<std::string_view, Duration>, 8> kUnits{{{"ms", std::chrono::milliseconds(1)},
@@ -44,7 +44,7 @@ std::optional<Duration> amount_of(std::string_view whole, std::string_view fract
   Duration::rep units = 0;
   for (const char c : whole) {
     units = units * 10 + (c - '0');
-    if (units > kLongest / unit) return std::nullopt;
+    if (units > kMaxDuration / unit) return std::nullopt;
   }
   Duration out = units * unit;
   Duration part = unit;
@@ -72,7 +72,7 @@ std::optional<Duration> parse_go_duration(std::string_view text) {
     const Duration unit = take_unit(text);
     if (unit == Duration::zero()) return std::nullopt;
     const std::optional<Duration> amount = amount_of(whole, fraction, unit);
-    if (!amount || out + *amount > kLongest) return std::nullopt;
+    if (!amount || out + *amount > kMaxDuration) return std::nullopt;
     out += *amount;
   }
   return out;

@@ -20,7 +20,7 @@ inline constexpr std::string_view kScheduled = "tpuslice.dev/Scheduled";
 // Reasons of kScheduled.
 inline constexpr std::string_view kSuspended = "Suspended";
 inline constexpr std::string_view kNameConflict = "NameConflict";
-/// That of the failed action, too.
+/// Reason of the failed action, too.
 inline constexpr std::string_view kFailedRayJob = "FailedRayJob";
 
 }  // namespace tpuslice::raycronjob

@@ -93,7 +93,7 @@ Result<Duration> parse_interval(std::string_view text) {
   if (!interval) {
     return Error::invalid_argument("@every \"{}\": is not a duration, such as 1h30m", trimmed(text));
   }
-  if (*interval < kShortestInterval) {
+  if (*interval < kMinInterval) {
     return Error::invalid_argument("@every \"{}\": must be at least 1m, as RayJobs are named by the minute",
                                    trimmed(text));
   }

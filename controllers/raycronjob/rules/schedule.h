@@ -23,7 +23,7 @@
 namespace tpuslice::raycronjob {
 
 /// The shortest interval of @every: names of RayJobs have the minute.
-inline constexpr Duration kShortestInterval = std::chrono::minutes(1);
+inline constexpr Duration kMinInterval = std::chrono::minutes(1);
 /// Bytes of a schedule.
 inline constexpr std::size_t kMaxSchedule = 1024;
 

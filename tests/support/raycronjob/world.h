@@ -1,4 +1,4 @@
-// RayCronJobWorld: a RayCronJob and its RayJobs, which nobody serves, for tests of the planner.
+// RayCronJobWorld: a RayCronJob and its RayJobs, which no controller serves, for tests of the planner.
 #pragma once
 
 #include <string>
