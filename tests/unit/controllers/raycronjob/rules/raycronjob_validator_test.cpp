@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "api/base/file.h"
+#include "api/types/yaml.h"
 #include "tests/unit/tpu/rules/clusters.h"
 
 namespace tpuslice::raycronjob {
@@ -41,6 +43,13 @@ TEST(ValidateRayCronJob, AcceptsALegalOne) {
   EXPECT_THAT(refusal(with(tpu_raycronjob(), "/spec/timeZone", "Asia/Taipei")), IsEmpty());
   EXPECT_THAT(refusal(with(tpu_raycronjob(), "/spec/suspend", true)), IsEmpty());
   EXPECT_THAT(unsupported_raycronjob_fields(tpu_raycronjob()), IsEmpty());
+}
+
+TEST(ValidateRayCronJob, AcceptsTheSample) {
+  const Json sample = parse_yaml(read_file("deploy/samples/raycronjob-train-v6e-4x4.yaml").value()).value();
+  EXPECT_THAT(refusal(sample), IsEmpty());
+  EXPECT_THAT(unsupported_raycronjob_fields(sample), IsEmpty());
+  EXPECT_THAT(warn_raycronjob(sample, nullptr), IsEmpty());
 }
 
 TEST(ValidateRayCronJob, ReportsWrongTypesOfAnyOtherJson) {
