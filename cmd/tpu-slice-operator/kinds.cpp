@@ -6,6 +6,7 @@
 #include "controllers/jobset/jobset_kind.h"
 #include "controllers/leaderworkerset/leaderworkerset_kind.h"
 #include "controllers/raycluster/raycluster_kind.h"
+#include "controllers/raycronjob/raycronjob_kind.h"
 #include "controllers/rayjob/rayjob_kind.h"
 #include "controllers/rayservice/rayservice_kind.h"
 
@@ -13,7 +14,13 @@ namespace tpuslice {
 namespace {
 
 constexpr std::array kKinds = {
-    &leaderworkerset::kKind, &raycluster::kKind, &rayjob::kKind, &rayservice::kKind, &jobset::kKind,
+    &leaderworkerset::kKind,
+    // A kind is behind those whose objects it owns.
+    &raycluster::kKind,
+    &rayjob::kKind,
+    &raycronjob::kKind,
+    &rayservice::kKind,
+    &jobset::kKind,
 };
 
 std::vector<const rules::WorkloadKind*> all_of_admission() {

@@ -81,6 +81,17 @@ add_certificates() {
   packages[ca-certificates]=
 }
 
+# The database of time zones, without its copies and without tables that no program reads.
+add_time_zones() {
+  local zones=/usr/share/zoneinfo
+  [ -f $zones/Europe/Berlin ] || fail "Debian package tzdata is not installed"
+  install -d "$root$zones"
+  (cd $zones && find . \( -path ./posix -o -path ./right -o -name localtime -o -name posixrules -o -name '*.*' ! -name . \) -prune -o \
+    \( -type f -o -type l \) -print0 | sort -z | tar --null -T - -cf -) | tar -C "$root$zones" --no-same-owner -xf -
+  find "$root$zones" -type d -exec chmod 755 {} + -o -type f -exec chmod 644 {} +
+  packages[tzdata]=
+}
+
 add_users() {
   printf '%s\n' 'root:x:0:0:root:/:/sbin/nologin' 'nonroot:x:65532:65532:nonroot:/:/sbin/nologin' >"$root/etc/passwd"
   printf '%s\n' 'root:x:0:' 'nonroot:x:65532:' >"$root/etc/group"
@@ -112,6 +123,7 @@ install -d "$root"
 add_binary
 add_links
 add_certificates
+add_time_zones
 add_users
 add_package_records
 here=$(dirname "$(realpath "$0")")

@@ -40,7 +40,7 @@ std::string without(std::string text, std::string_view part) {
 TEST(ExampleKind, IsOneEntryOfTheList) {
   std::string list = read_file("tests/example_kind/kinds.cpp").value();
   list = without(std::move(list), "#include \"tests/example_kind/fleet_kind.h\"\n");
-  list = without(std::move(list), " &example::kKind,");
+  list = without(std::move(list), "    &example::kKind,\n");
   EXPECT_EQ(list, read_file("cmd/tpu-slice-operator/kinds.cpp").value());
   EXPECT_THAT(std::vector(kinds().begin(), kinds().end()), Contains(&example::kKind));
 }

@@ -107,6 +107,7 @@ test_files() {
   equal "no link leads nowhere" "" "$(in_root_links)"
   expect "user 65532 has a name" '^nonroot:x:65532:65532:' cat "$root/etc/passwd"
   expect "there are CA certificates" '^[1-9][0-9]+$' grep -c 'BEGIN CERTIFICATE' "$root/etc/ssl/certs/ca-certificates.crt"
+  equal "time zones are there" Europe/Berlin "$(cd "$root/usr/share/zoneinfo" && ls Europe/Berlin)"
   expect "the operator is stripped" '^0$' bash -c "readelf -S '$root/usr/local/bin/tpu-slice-operator' | grep -c symtab"
   equal "the debug file has the build id of the operator" "$(readelf -n "$root/usr/local/bin/tpu-slice-operator" | grep 'Build ID')" \
     "$(readelf -n "$image"/*.debug | grep 'Build ID')"

@@ -32,6 +32,7 @@ guards() {
     controllers/jobset/*) echo laws_jobset_test unit_controllers_jobset_test ;;
     controllers/leaderworkerset/*) echo laws_leaderworkerset_test unit_controllers_leaderworkerset_test sim_leaderworkerset_test ;;
     controllers/rayjob/*) echo laws_rayjob_test unit_controllers_rayjob_test ;;
+    controllers/raycronjob/*) echo laws_raycronjob_test unit_controllers_raycronjob_test unit_controllers_raycronjob_rules_test ;;
     controllers/rayservice/*) echo laws_rayservice_test unit_controllers_rayservice_test ;;
     *) echo laws_raycluster_test unit_controllers_raycluster_test ;;
   esac

@@ -7,6 +7,7 @@ packages=(
   libcpprest-dev libssl-dev zlib1g-dev            # HTTP client, TLS, gzip
   nlohmann-json3-dev libsimdjson-dev libyaml-cpp-dev
   libspdlog-dev libfmt-dev prometheus-cpp-dev libcli11-dev libre2-dev
+  libcctz-dev tzdata                              # time zones of cron schedules
   libgtest-dev libgmock-dev jq curl ca-certificates
   iproute2 python3-venv                           # Ray from PyPI, in network namespaces
   "$@"

@@ -152,6 +152,10 @@ Json valid_object(const std::string& kind) {
   };
   if (kind == "RayCluster") return object("ray.io/v1", cluster);
   if (kind == "RayJob") return object("ray.io/v1", {{"entrypoint", "python train.py"}, {"rayClusterSpec", cluster}});
+  if (kind == "RayCronJob") {
+    return object("ray.io/v1", {{"schedule", "30 2 * * *"},
+                                {"jobTemplate", {{"entrypoint", "python train.py"}, {"rayClusterSpec", cluster}}}});
+  }
   if (kind == "RayService") return object("ray.io/v1", {{"rayClusterConfig", cluster}});
   if (kind == "LeaderWorkerSet") {
     return object("leaderworkerset.x-k8s.io/v1", {{"leaderWorkerTemplate", {{"size", 2}, {"workerTemplate", pods}}}});

@@ -78,7 +78,7 @@ class Permissions : public ::testing::Test {
     cpu.hosts = 3;
     options.pools.push_back(cpu);
     for (const char* crd : {"jobset.x-k8s.io_jobsets", "leaderworkerset.x-k8s.io_leaderworkersets",
-                            "ray.io_rayclusters", "ray.io_rayjobs", "ray.io_rayservices"}) {
+                            "ray.io_rayclusters", "ray.io_raycronjobs", "ray.io_rayjobs", "ray.io_rayservices"}) {
       options.crds.push_back(fmt::format("deploy/crds/{}.yaml", crd));
     }
     options.apiserver_flags = {"--audit-policy-file=" + policy_file(), "--audit-log-path=" + audit_log()};
@@ -209,6 +209,14 @@ spec:
     rayStartParams: {}
     template: {spec: {containers: [{name: head, image: example, resources: {limits: {cpu: "1", memory: 1Gi}}}]}}
 ---
+apiVersion: ray.io/v1
+kind: RayCronJob
+metadata: {name: nightly}
+spec:
+  schedule: 30 2 * * *
+  suspend: true
+  jobTemplate: {entrypoint: python run.py, clusterSelector: {ray.io/cluster: with-children}}
+---
 apiVersion: jobset.x-k8s.io/v1alpha2
 kind: JobSet
 metadata: {name: with-claim}
@@ -285,7 +293,7 @@ TEST_F(Permissions, EachControllerUsesThoseOfItsFile) {
                   "https://127.0.0.1:{}/metrics",
                   kOperatorNamespace, processes_["slice"]->metrics_port()));
   EXPECT_TRUE(eventually([&] { return !plane_->client().get(kJobSetType, {"default", "failing"}).ok(); }));
-  expect_run("kubectl delete rayclusters,rayjobs,rayservices,jobsets,lws --all --timeout=100s");
+  expect_run("kubectl delete raycronjobs,rayclusters,rayjobs,rayservices,jobsets,lws --all --timeout=100s");
   tpuslice::pause(3s, {});
   for (auto& [controller, process] : processes_) {
     const Status stopped = process->stop();

@@ -47,7 +47,7 @@ TEST(Crds, DescribeEveryField) {
 TEST(Crds, TogetherAreSmallerThanOneOfUpstream) {
   std::size_t bytes = 0;
   for (const Json& crd : read_crds()) bytes += crd.dump().size();
-  EXPECT_LT(bytes, 512U * 1024U);
+  EXPECT_LT(bytes, 600U * 1024U) << "KubeRay's definition of RayJobs has 635 KB";
 }
 
 TEST(Crds, KeepUnknownFieldsOfPods) {
@@ -108,7 +108,7 @@ TEST(Crds, AcceptNullForRayStartParams) {
     ++found;
     EXPECT_TRUE(bool_at(field, {"nullable"})) << name;
   });
-  EXPECT_EQ(found, 12) << "head and workers, in three kinds and two versions";
+  EXPECT_EQ(found, 14) << "head and workers, in three kinds and two versions, and in RayCronJobs";
 }
 
 TEST(Crds, DescribeContainersAlike) {
@@ -116,7 +116,7 @@ TEST(Crds, DescribeContainersAlike) {
   EXPECT_GT(expected.at("properties").size(), 20U);
   for (const Json& crd : read_crds()) {
     for (const auto& [path, spec] : pod_specs(crd)) {
-      if (path == "spec.submitterPodTemplate.spec") continue;
+      if (path.ends_with("submitterPodTemplate.spec")) continue;
       EXPECT_EQ(spec.at("properties").at("containers").at("items"), expected) << path;
     }
   }
@@ -131,7 +131,9 @@ TEST(Crds, ServeTheVersionsOfUpstream) {
                        (bool_at(version, {"deprecated"}) ? " deprecated" : ""));
     }
     const std::string group = string_at(crd, {"spec", "group"});
-    if (group == "ray.io") {
+    if (string_at(crd, {"spec", "names", "kind"}) == "RayCronJob") {
+      EXPECT_THAT(served, ElementsAre("v1 stored"));
+    } else if (group == "ray.io") {
       EXPECT_THAT(served, ElementsAre("v1 stored", "v1alpha1 deprecated"));
     } else {
       EXPECT_THAT(served, ElementsAre(group == "jobset.x-k8s.io" ? "v1alpha2 stored" : "v1 stored"));

@@ -19,6 +19,7 @@ constexpr const char* kJobSetDefinition = "deploy/crds/jobset.x-k8s.io_jobsets.y
 constexpr const char* kLwsDefinition = "deploy/crds/leaderworkerset.x-k8s.io_leaderworkersets.yaml";
 constexpr const char* kRayClusterDefinition = "deploy/crds/ray.io_rayclusters.yaml";
 constexpr const char* kRayJobDefinition = "deploy/crds/ray.io_rayjobs.yaml";
+constexpr const char* kRayCronJobDefinition = "deploy/crds/ray.io_raycronjobs.yaml";
 constexpr const char* kRayServiceDefinition = "deploy/crds/ray.io_rayservices.yaml";
 
 Json only_version(const std::string& file) {
@@ -75,7 +76,7 @@ TEST_P(Definition, DescribesEveryFieldOfSpecAndStatus) {
 
 INSTANTIATE_TEST_SUITE_P(Ours, Definition,
                          ::testing::Values(kJobSetDefinition, kLwsDefinition, kRayClusterDefinition, kRayJobDefinition,
-                                           kRayServiceDefinition),
+                                           kRayCronJobDefinition, kRayServiceDefinition),
                          [](const auto& file) {
                            const Json crd = parse_yaml(read_file(file.param).value()).value();
                            return string_at(crd, {"spec", "names", "kind"});
@@ -99,6 +100,17 @@ TEST(RayJobDefinition, PrintsTheColumnsOfUpstream) {
               ElementsAre("job status .status.jobStatus", "deployment status .status.jobDeploymentStatus",
                           "ray cluster name .status.rayClusterName", "start time .status.startTime",
                           "end time .status.endTime", "age .metadata.creationTimestamp"));
+}
+
+TEST(RayCronJobDefinition, PrintsTheColumnsOfUpstream) {
+  EXPECT_THAT(
+      columns_of(kRayCronJobDefinition),
+      ElementsAre("schedule .spec.schedule", "timezone .spec.timeZone", "last schedule .status.lastScheduleTime",
+                  "age .metadata.creationTimestamp", "suspend .spec.suspend"));
+}
+
+TEST(RayCronJobDefinition, EmbedsTheSpecOfRayJobs) {
+  EXPECT_EQ(schema_at(kRayCronJobDefinition, {"spec", "jobTemplate"}), schema_at(kRayJobDefinition, {"spec"}));
 }
 
 TEST(RayServiceDefinition, PrintsTheColumnsOfUpstream) {

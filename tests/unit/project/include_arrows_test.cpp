@@ -58,6 +58,7 @@ std::map<std::string, std::set<std::string>> make_arrows() {
       {"controllers/ray", {"controllers/raycluster", "controllers/plan", "tpu", "api/types", "api/base"}},
       {"controllers/rayjob", plus(of_kind, {"controllers/ray", "controllers/raycluster"})},
       {"controllers/rayservice", plus(of_kind, {"controllers/ray", "controllers/raycluster"})},
+      {"controllers/raycronjob", plus(of_kind, {"controllers/raycluster", "controllers/rayjob"})},
       {"controllers/slice", {"controllers/runtime", "controllers/plan", "tpu", "api/types", "api/base"}},
       {"controllers/placement",
        {"controllers/slice", "controllers/runtime", "controllers/plan", "tpu", "api/types", "api/base"}},

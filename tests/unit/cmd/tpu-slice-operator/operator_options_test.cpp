@@ -90,11 +90,12 @@ TEST(OperatorOptions, TheLastEntryForAControllerWins) {
 TEST(OperatorOptions, TakeOverNamesKindsThatHaveAnUpstreamController) {
   EXPECT_FALSE(parse({})->options.takes_over("jobset"));
   const OperatorOptions options = parse({"--take-over=raycluster,jobset"})->options;
-  for (const char* name : {"raycluster", "rayjob", "rayservice", "jobset"}) EXPECT_TRUE(options.takes_over(name));
+  for (const char* name : {"raycluster", "rayjob", "raycronjob", "rayservice", "jobset"})
+    EXPECT_TRUE(options.takes_over(name));
   EXPECT_FALSE(options.takes_over("leaderworkerset"));
   EXPECT_FALSE(parse({"--take-over=rayjob"})->options.takes_over("raycluster"));
   EXPECT_THAT(error_of({"--take-over=slice"}), AllOf(HasSubstr("--take-over"), HasSubstr("\"slice\""),
-                                                     HasSubstr("raycluster, rayjob, rayservice, jobset")));
+                                                     HasSubstr("raycluster, rayjob, raycronjob, rayservice, jobset")));
   OperatorOptions from_file;
   ASSERT_TRUE(apply_configuration("f", std::string(kHeader) + "takeOver: [rayjob]\n", from_file).ok());
   EXPECT_TRUE(from_file.takes_over("rayjob"));
@@ -103,7 +104,7 @@ TEST(OperatorOptions, TakeOverNamesKindsThatHaveAnUpstreamController) {
 TEST(OperatorOptions, ErrorsNameTheFlagAndTheSupportedValues) {
   EXPECT_THAT(error_of({"--controllers=rayclusters"}),
               AllOf(HasSubstr("--controllers"), HasSubstr("rayclusters"),
-                    HasSubstr("leaderworkerset, raycluster, rayjob, rayservice, jobset, slice")));
+                    HasSubstr("leaderworkerset, raycluster, rayjob, raycronjob, rayservice, jobset, slice")));
   EXPECT_THAT(error_of({"--max-concurrent-reconciles=0"}),
               AllOf(HasSubstr("--max-concurrent-reconciles"), HasSubstr("\"0\""), HasSubstr("1 to 64")));
   EXPECT_THAT(error_of({"--log-format=xml"}), AllOf(HasSubstr("--log-format"), HasSubstr("json, text")));

@@ -24,9 +24,9 @@ std::vector<std::string> leases(const std::vector<std::string>& controllers,
 }
 
 TEST(UpstreamControllersOf, TheKindsThatRun) {
-  EXPECT_THAT(leases({"*"}, {}),
-              ElementsAre("b8b2488c.x-k8s.io leaderworkerset", "ray-operator-leader raycluster rayjob rayservice",
-                          "6d4f6a47.jobset.x-k8s.io jobset"));
+  EXPECT_THAT(leases({"*"}, {}), ElementsAre("b8b2488c.x-k8s.io leaderworkerset",
+                                             "ray-operator-leader raycluster rayjob raycronjob rayservice",
+                                             "6d4f6a47.jobset.x-k8s.io jobset"));
   EXPECT_THAT(leases({"*", "-raycluster", "-leaderworkerset"}, {}), ElementsAre("6d4f6a47.jobset.x-k8s.io jobset"));
   EXPECT_THAT(leases({"*", "-raycluster", "-jobset", "-leaderworkerset", "rayjob"}, {}),
               ElementsAre("ray-operator-leader rayjob"));
@@ -36,7 +36,7 @@ TEST(UpstreamControllersOf, TheKindsThatRun) {
 TEST(UpstreamControllersOf, NotOfKindsThatAreTakenOver) {
   EXPECT_THAT(leases({"*"}, {"raycluster", "jobset"}), ElementsAre("b8b2488c.x-k8s.io leaderworkerset"));
   EXPECT_THAT(leases({"*"}, {"rayjob", "jobset", "leaderworkerset"}),
-              ElementsAre("ray-operator-leader raycluster rayservice"));
+              ElementsAre("ray-operator-leader raycluster raycronjob rayservice"));
 }
 
 }  // namespace

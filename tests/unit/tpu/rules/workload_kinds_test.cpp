@@ -52,7 +52,7 @@ TEST(KindOfPod, IsFoundByLabelOrController) {
 }
 
 TEST(KindOfPod, IsNotAKindWithoutPodsOfItsOwn) {
-  for (const char* kind : {"RayJob", "RayService"}) {
+  for (const char* kind : {"RayJob", "RayCronJob", "RayService"}) {
     Json pod = tpu::testing::pod_of({}, "p");
     pod["metadata"]["ownerReferences"] =
         Json::array({Json{{"apiVersion", "ray.io/v1"}, {"kind", kind}, {"name", "r"}, {"controller", true}}});
