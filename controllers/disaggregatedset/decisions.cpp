@@ -47,7 +47,7 @@ void decide_removed_slices(const DisaggregatedSetState& state, Decisions& out) {
   }
 }
 
-/// Of an older revision, the rollout replaces them.
+/// Legacy sets of an older revision are not among them: the rollout replaces those.
 void decide_legacy(const DisaggregatedSetState& state, Decisions& out) {
   if (state.spec.slices <= 1) return;
   for (const RoleSet& set : state.sets) {

@@ -29,7 +29,7 @@ struct DisaggregatedSetState {
 
   const DisaggregatedSetObserved& seen;
   const DisaggregatedSetSpec& spec;
-  const std::string revision;                ///< Of the spec.
+  const std::string revision;                ///< Revision of the spec.
   std::vector<RoleSet> sets;                 ///< Those it owns, by name.
   std::map<std::int64_t, SliceSets> slices;  ///< `sets` by slice, also of slices that the spec does not ask for.
   std::vector<RoleScaler> scalers;           ///< Those it owns, by name.

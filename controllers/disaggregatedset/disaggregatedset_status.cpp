@@ -28,7 +28,7 @@ struct RoleCounts {
   std::string role;
   std::int64_t replicas = 0;
   std::int64_t ready = 0;
-  std::int64_t updated = 0;  ///< Of the desired revision.
+  std::int64_t updated = 0;  ///< Those of the desired revision.
 };
 
 std::vector<RoleCounts> count_roles(const DisaggregatedSetState& state) {
@@ -49,22 +49,22 @@ std::vector<RoleCounts> count_roles(const DisaggregatedSetState& state) {
 std::string missing_of(const RoleCounts& counts, const std::optional<std::int64_t>& desired) {
   if (!desired) return fmt::format("role {} has no scaler", counts.role);
   if (counts.replicas == *desired && counts.ready == *desired && counts.updated == *desired) return {};
-  return fmt::format("role {} has {} replicas, {} ready and {} updated, of {}", counts.role, counts.replicas,
+  return fmt::format("role {}: {} replicas, {} ready, {} updated, {} desired", counts.role, counts.replicas,
                      counts.ready, counts.updated, *desired);
 }
 
 /// Why the set is not available; empty if it is.
 std::string progress_of(const DisaggregatedSetState& state, const Decisions& decisions,
                         const std::vector<RoleCounts>& counts) {
-  std::vector<std::string> missing;
+  std::string text;
+  const auto append = [&](const std::string& part) { text += (text.empty() || part.empty() ? "" : "; ") + part; };
   for (std::size_t i = 0; i < counts.size(); ++i) {
     std::optional<std::int64_t> desired = desired_replicas(state.spec.roles[i], decisions.scalers);
     if (desired) *desired *= state.spec.slices;
-    if (std::string text = missing_of(counts[i], desired); !text.empty()) missing.push_back(std::move(text));
+    append(missing_of(counts[i], desired));
   }
-  if (missing.empty()) return {};
-  std::string text = plan::join_names(missing);
-  if (!decisions.rollout.waits.empty()) text += "; the rollout waits: " + decisions.rollout.waits.front();
+  if (!text.empty() && !decisions.rollout.waits.empty())
+    append("the rollout waits: " + decisions.rollout.waits.front());
   return text;
 }
 

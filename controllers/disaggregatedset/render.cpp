@@ -150,6 +150,7 @@ void render_rollout(const DisaggregatedSetState& state, const RolloutDecisions& 
                                           state.spec.slices > 1 ? fmt::format(" of slice {}", slice) : std::string())});
   };
   for (const std::int64_t slice : rollout.started) report("RollingUpdateStarted", "Started", slice);
+  if (!rollout.started.empty()) changes.reasons.push_back("rolling out revision " + state.revision);
   for (const std::int64_t slice : rollout.completed) report("RollingUpdateCompleted", "Completed", slice);
   render_records(rollout.record, changes);
   render_creations(state, rollout.create, builder, changes);

@@ -23,7 +23,7 @@ struct RoleSet {
   Timestamp created = {};
   std::int64_t replicas = 1;                          ///< spec.replicas
   std::optional<std::int64_t> initial_replicas = {};  ///< Annotation kInitialReplicas.
-  // Of its status.
+  // Members of its status.
   std::int64_t current = 0;
   std::int64_t ready = 0;
   std::int64_t updated = 0;

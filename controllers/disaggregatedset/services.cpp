@@ -1,6 +1,8 @@
 #include "controllers/disaggregatedset/services.h"
 
 #include <algorithm>
+#include <map>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -14,17 +16,24 @@
 namespace tpuslice::disaggregatedset {
 namespace {
 
-/// Those of our services that select pods of the slice; one without a slice in its selector is that of slice 0. A
-/// service whose selector was changed is restored first.
-std::vector<ServicePtr> services_of(const DisaggregatedSetState& state, std::int64_t slice) {
-  std::vector<ServicePtr> out;
-  for (const ServicePtr& service : state.seen.services) {
-    const bool ours = state.owns(service->controller) && value_of(service->selector, kSetName) == state.spec.key.name;
-    if (!ours || service->deletion || value_of(service->selector, kRevision).empty()) continue;
-    const std::string& label = value_of(service->selector, kSlice);
-    if (label == std::to_string(slice) || (label.empty() && slice == 0)) out.push_back(service);
+/// The slice and revision whose pods a service is for.
+struct Place {
+  std::int64_t slice = 0;
+  std::string revision;
+};
+
+/// The place in the selector; one without a slice is slice 0. If the selector was changed, that of the set whose name
+/// the service has. Nothing if there is no such set.
+std::optional<Place> place_of(const DisaggregatedSetState& state, const ServiceView& service) {
+  const std::string& slice = value_of(service.selector, kSlice);
+  const std::optional<int> number = slice.empty() ? 0 : parse_count(slice);
+  const std::string& revision = value_of(service.selector, kRevision);
+  if (value_of(service.selector, kSetName) == state.spec.key.name && !revision.empty() && number) {
+    return Place{*number, revision};
   }
-  return out;
+  const auto set = std::ranges::find_if(
+      state.sets, [&](const RoleSet& each) { return service_name(each.key.name) == service.key.name; });
+  return set == state.sets.end() ? std::nullopt : std::optional<Place>({set->slice, set->revision});
 }
 
 void decide_service(const DisaggregatedSetState& state, const RoleSet& set, ServiceDecisions& out) {
@@ -35,39 +44,49 @@ void decide_service(const DisaggregatedSetState& state, const RoleSet& set, Serv
   out.services.push_back(std::move(service));
 }
 
-void decide_slice_services(const DisaggregatedSetState& state, std::int64_t slice, const SliceSets& sets,
-                           ServiceDecisions& out) {
-  const auto target = sets.revisions.find(state.revision);
-  // Until then the services of the old revision stay.
-  if (target == sets.revisions.end() || !ready_on_all_roles(target->second, state.spec.roles)) return;
-  for (const RoleSpec& role : state.spec.roles) decide_service(state, *target->second.at(role.name), out);
-  std::set<std::string> kept = {state.revision};
-  for (const auto& [revision, roles] : sets.revisions) {
+/// The revisions of a slice whose services stay; nothing while all of them do: those of the old revision are used until
+/// the new one is ready.
+std::optional<std::set<std::string>> kept_revisions(const DisaggregatedSetState& state, std::int64_t slice) {
+  const auto sets = state.slices.find(slice);
+  if (sets == state.slices.end()) return std::nullopt;
+  const auto target = sets->second.revisions.find(state.revision);
+  if (target == sets->second.revisions.end() || !ready_on_all_roles(target->second, state.spec.roles)) {
+    return std::nullopt;
+  }
+  std::set<std::string> kept;
+  for (const auto& [revision, roles] : sets->second.revisions) {
     if (ready_on_all_roles(roles, state.spec.roles)) kept.insert(revision);
   }
-  for (ServicePtr& service : services_of(state, slice)) {
-    if (!kept.contains(value_of(service->selector, kRevision))) out.remove.push_back(std::move(service));
-  }
+  return kept;
 }
 
-/// Those of slices that the spec does not ask for.
-void remove_slices(const DisaggregatedSetState& state, ServiceDecisions& out) {
-  for (const ServicePtr& service : state.seen.services) {
-    if (!state.owns(service->controller) || service->deletion) continue;
-    const std::optional<int> slice = parse_count(value_of(service->selector, kSlice));
-    if (slice && *slice >= state.spec.slices) out.remove.push_back(service);
-  }
+/// Creates or restores those of the desired revision.
+void decide_slice_services(const DisaggregatedSetState& state, std::int64_t slice, ServiceDecisions& out) {
+  const RoleSets& target = state.slices.at(slice).revisions.at(state.revision);
+  for (const RoleSpec& role : state.spec.roles) decide_service(state, *target.at(role.name), out);
 }
 
 }  // namespace
 
 ServiceDecisions decide_services(const DisaggregatedSetState& state, bool migrates) {
   ServiceDecisions out;
-  for (const auto& [slice, sets] : state.slices) {
-    if (slice == 0 && migrates) continue;
-    if (slice < state.spec.slices) decide_slice_services(state, slice, sets, out);
+  std::map<std::int64_t, std::set<std::string>> kept;  // By slice; those of other slices all stay.
+  for (std::int64_t slice = migrates ? 1 : 0; slice < state.spec.slices; ++slice) {
+    auto revisions = kept_revisions(state, slice);
+    if (!revisions) continue;
+    decide_slice_services(state, slice, out);
+    kept.emplace(slice, *std::move(revisions));
   }
-  remove_slices(state, out);
+  for (const ServicePtr& service : state.seen.services) {
+    if (!state.owns(service->controller) || service->deletion) continue;
+    const std::optional<Place> place = place_of(state, *service);
+    const bool wanted = place && place->slice < state.spec.slices;
+    if (wanted) {
+      const auto revisions = kept.find(place->slice);
+      if (revisions == kept.end() || revisions->second.contains(place->revision)) continue;
+    }
+    out.remove.push_back(service);
+  }
   std::ranges::sort(out.remove, {}, [](const ServicePtr& service) { return service->key; });
   return out;
 }

@@ -13,15 +13,15 @@ namespace tpuslice::disaggregatedset {
 struct RoleService {
   Json desired;
   plan::ChildDecision decision;
-  std::string uid;  ///< Of the live service; empty without one.
+  std::string uid;  ///< Uid of the live service; empty without one.
 };
 
 struct ServiceDecisions {
   std::vector<RoleService> services;
-  std::vector<ServicePtr> remove;  ///< Of revisions that are gone, and of slices that the spec does not ask for.
+  std::vector<ServicePtr> remove;  ///< Those of revisions that are gone, and of slices that the spec does not ask for.
 };
 
-/// `migrates`: the sets of slice 0 are being replaced (Decisions::legacy), so its services are left alone.
+/// `migrates`: the sets of slice 0 are being replaced (Decisions::legacy), so its services are not changed.
 [[nodiscard]] ServiceDecisions decide_services(const DisaggregatedSetState& state, bool migrates);
 
 }  // namespace tpuslice::disaggregatedset

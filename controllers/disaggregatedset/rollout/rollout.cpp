@@ -167,7 +167,21 @@ class Slice {
     return out;
   }
 
+  /// Takes away what is beyond the replicas of the spec, which were lowered meanwhile: no step is possible with it.
+  bool lower_new() {
+    bool lowers = false;
+    for (const RoleSpec& role : spec_.roles) {
+      const RoleSet& set = *live(role);
+      // Those of an External role are lowered after the rollout.
+      if (role.external || set.replicas <= role.replicas || set.terminating) continue;
+      out_.scale_down.push_back({&set, role.replicas});
+      lowers = true;
+    }
+    return lowers;
+  }
+
   void step() {
+    if (lower_new()) return;
     if (std::string why = unready(); !why.empty()) {
       out_.waits.push_back(std::move(why));
       return;

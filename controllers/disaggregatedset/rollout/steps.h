@@ -14,11 +14,11 @@
 
 namespace tpuslice::disaggregatedset {
 
-/// Of one role, in all old revisions together and in the new one.
+/// Replicas of one role, in all old revisions together and in the new one.
 struct RoleProgress {
   std::int64_t initial_old = 0;  ///< When the rollout began.
   std::int64_t old = 0;
-  std::int64_t now = 0;  ///< Of the new revision.
+  std::int64_t now = 0;  ///< Those of the new revision.
   std::int64_t target = 0;
   RolloutLimits limits;
 };

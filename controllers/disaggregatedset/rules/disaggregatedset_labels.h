@@ -32,7 +32,7 @@ inline constexpr std::string_view kAvailable = "Available";
 inline constexpr std::string_view kAllRolesReady = "AllRolesReady";
 inline constexpr std::string_view kProgressing = "Progressing";
 inline constexpr std::string_view kRolloutInProgress = "RolloutInProgress";
-/// Of a scaler.
+/// A condition of scalers, and its reason.
 inline constexpr std::string_view kReady = "Ready";
 inline constexpr std::string_view kBound = "Bound";
 

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view kNamePath = "metadata.name";
 
-/// Of a set that the API server is still to name.
+/// Name of a set that the API server is still to name.
 constexpr std::string_view kGeneratedName = "aaaaa";
 
 }  // namespace

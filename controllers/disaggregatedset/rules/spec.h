@@ -29,9 +29,9 @@ struct RoleSpec {
   /// The element of spec.roles: metadata and spec are those of its LeaderWorkerSets.
   const Json* json = nullptr;
 
-  /// Of spec.rolloutStrategy.rollingUpdateConfiguration, for this number of replicas. Percentages of maxSurge are
-  /// rounded up, of maxUnavailable down. Without a configuration, and if both are 0, a surge of 1.
-  /// Source: upstream's executor.
+  /// Limits in spec.rolloutStrategy.rollingUpdateConfiguration, for this number of replicas. Percentages of maxSurge
+  /// are rounded up, of maxUnavailable down. Without a configuration, and if both are 0, a surge of 1. Source:
+  /// upstream's executor.
   [[nodiscard]] RolloutLimits limits(std::int64_t replicas) const;
 };
 

@@ -120,7 +120,7 @@ void check_external_slices(const DisaggregatedSetSpec& spec, FieldErrors& errors
 
 /// Pods of all roles of all slices. The limit of each role is that of its LeaderWorkerSet.
 void check_pods(const DisaggregatedSetSpec& spec, FieldErrors& errors) {
-  std::int64_t pods = 0;  // Of a slice.
+  std::int64_t pods = 0;  // Those of one slice.
   for (const RoleSpec& role : spec.roles) {
     const std::int64_t size = leaderworkerset::GroupTemplate::read(*role.json).size;
     if (role.replicas > rules::kMaxPods || size > rules::kMaxPods) return;  // Refused as those of its set.
@@ -133,7 +133,7 @@ void check_pods(const DisaggregatedSetSpec& spec, FieldErrors& errors) {
       kOurRule));
 }
 
-/// Where a role has one of the annotations of exclusive placement; empty if it has none.
+/// Path of an annotation of exclusive placement in a role; empty if it has none.
 std::string exclusive_annotation(const Json& role) {
   for (const std::string_view key :
        {leaderworkerset::kExclusiveTopology, leaderworkerset::kSubgroupExclusiveTopology}) {

@@ -47,7 +47,27 @@ void warn_placement(const DisaggregatedSetSpec& spec, std::vector<std::string>& 
   }
 }
 
-/// Of a LeaderWorkerSet that exists, only the replicas are changed.
+/// A step of a rollout adds replicas of a role without a surge before it takes old ones away, if another role has one.
+void warn_surge(const DisaggregatedSetSpec& spec, std::vector<std::string>& warnings) {
+  const RoleSpec* without = nullptr;  // With TPUs.
+  const RoleSpec* with = nullptr;
+  for (const RoleSpec& role : spec.roles) {
+    const leaderworkerset::GroupTemplate shape = leaderworkerset::GroupTemplate::read(*role.json);
+    const TpuGroup group(shape);
+    if (role.limits(role.replicas).surge > 0) {
+      with = &role;
+    } else if (group.leader_has_tpus || group.workers_have_tpus) {
+      without = &role;
+    }
+  }
+  if (with == nullptr || without == nullptr) return;
+  warnings.push_back(fmt::format(
+      "spec.roles: role {} has maxSurge: 0 and role {} has a surge: a rollout then needs free nodes for one "
+      "replica of {}, too; set maxSurge: 0 for all roles, or for none",
+      without->name, with->name, without->name));
+}
+
+/// A LeaderWorkerSet that exists keeps all but its replicas.
 bool waits_for_revision(const FieldChange& change) {
   if (change.path.starts_with("spec.placementPolicy")) return true;
   return std::ranges::any_of(std::initializer_list<std::string_view>{"].metadata", "].spec.startupPolicy",
@@ -80,6 +100,7 @@ std::vector<std::string> warn_disaggregatedset(const Json& set, const Json* old)
     if (spec.roles[i].json->is_object()) warn_role(spec, i, warnings);
   }
   warn_placement(spec, warnings);
+  warn_surge(spec, warnings);
   if (old != nullptr) warn_changes(set, *old, spec, warnings);
   return warnings;
 }

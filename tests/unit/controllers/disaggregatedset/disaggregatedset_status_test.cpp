@@ -48,7 +48,8 @@ TEST(DisaggregatedSetStatus, SaysWhatIsMissing) {
   world.step();
   EXPECT_EQ(world.condition(kProgressing), "True: RolloutInProgress");
   EXPECT_THAT(world.message(kProgressing), StartsWith("Not all roles have reached their desired replica count"));
-  EXPECT_THAT(world.message(kProgressing), HasSubstr("role prefill has 0 replicas, 0 ready and 0 updated, of 2"));
+  EXPECT_THAT(world.message(kProgressing),
+              HasSubstr("role prefill: 0 replicas, 0 ready, 0 updated, 2 desired; role decode"));
   EXPECT_EQ(world.condition(kAvailable), "");
 }
 
@@ -79,8 +80,7 @@ TEST(DisaggregatedSetStatus, RepeatsWhyASliceWaits) {
   world.settle();
   Json& set = world.sets().at(world.name_of("decode"));
   set_condition(set["status"]["conditions"],
-                {std::string(plan::kSlicesPlaced), "False", "NodesInUse", "slice x: no pool is free", {}},
-                world.now());
+                {std::string(plan::kSlicesPlaced), "False", "NodesInUse", "slice x: no pool is free", {}}, world.now());
   const plan::Plan plan = world.step();
   EXPECT_EQ(world.condition(plan::kSlicesPlaced), "False: NodesInUse");
   EXPECT_EQ(world.message(plan::kSlicesPlaced),

@@ -70,5 +70,16 @@ TEST(RoleServices, ArePutRightAndCreatedAgain) {
   EXPECT_THAT(plan::writes_of(world.plan()), ElementsAre("create Service " + name));
 }
 
+TEST(RoleServices, OfAnOldRevisionAreDeletedAlsoIfTheirSelectorWasChanged) {
+  World world;
+  world.settle();
+  const std::string old = service_name(world.name_of("decode"));
+  world.use_image("serve:2");
+  world.services().at(old)["spec"]["selector"] = {{"app", "other"}};
+  world.settle();
+  EXPECT_FALSE(world.services().contains(old));
+  EXPECT_EQ(world.services().size(), 2U);
+}
+
 }  // namespace
 }  // namespace tpuslice::disaggregatedset

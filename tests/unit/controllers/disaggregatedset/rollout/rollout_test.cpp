@@ -133,6 +133,20 @@ TEST(Rollout, FollowsReplicasThatChangeMeanwhile) {
   EXPECT_EQ(history(world).back(), "0 decode 6 new, 0 prefill 2 new");
 }
 
+// Upstream's rollout ends here: no step fits into the surge.
+TEST(Rollout, GoesOnAfterTheReplicasOfARoleWereLoweredBelowItsNewSet) {
+  World world = at_rest(a_set({{"prefill", 4}, {"decode", 4}, {"encode", 5}}));
+  world.use_image("serve:2");
+  while (picture(world).find("decode 1 new") == std::string::npos) {
+    world.step();
+    world.advance();
+  }
+  world.sets().at(world.name_of("encode"))["spec"]["replicas"] = 5;
+  world.advance();
+  world.scale("encode", 2);
+  EXPECT_EQ(history(world).back(), "0 decode 4 new, 0 encode 2 new, 0 prefill 4 new");
+}
+
 TEST(Rollout, DrainsARoleThatTheSpecNoLongerHas) {
   World world = at_rest(a_set({{"prefill", 2}, {"decode", 2}, {"encode", 2}}));
   world.set()["spec"]["roles"].erase(2);

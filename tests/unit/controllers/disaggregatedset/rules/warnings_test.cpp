@@ -41,6 +41,24 @@ TEST(DisaggregatedSetWarnings, SlicesOfSeveralHostsAreNotInOneNodePool) {
                                                                 "prefill have a node pool each")));
 }
 
+TEST(DisaggregatedSetWarnings, ASurgeOfOneRoleNeedsNodesForTheOthers) {
+  Json set = a_set();
+  for (Json& role : set["spec"]["roles"]) {
+    Json& pods = role["spec"]["leaderWorkerTemplate"]["workerTemplate"]["spec"];
+    pods["nodeSelector"] = {{"cloud.google.com/gke-tpu-accelerator", "tpu-v6e-slice"},
+                            {"cloud.google.com/gke-tpu-topology", "2x2"}};
+    pods["containers"][0]["resources"] = {{"limits", {{"google.com/tpu", "4"}}}};
+  }
+  EXPECT_THAT(warn_disaggregatedset(set), IsEmpty());
+  const Json without = {{"type", "RollingUpdate"},
+                        {"rollingUpdateConfiguration", {{"maxSurge", 0}, {"maxUnavailable", 1}}}};
+  set["spec"]["roles"][1]["spec"]["rolloutStrategy"] = without;
+  EXPECT_THAT(warn_disaggregatedset(set),
+              ElementsAre(HasSubstr("spec.roles: role decode has maxSurge: 0 and role prefill has a surge")));
+  set["spec"]["roles"][0]["spec"]["rolloutStrategy"] = without;
+  EXPECT_THAT(warn_disaggregatedset(set), IsEmpty());
+}
+
 TEST(DisaggregatedSetWarnings, SomeChangesWaitForTheNextRevision) {
   const Json old = a_set();
   Json set = old;
