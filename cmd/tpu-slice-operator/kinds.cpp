@@ -3,6 +3,7 @@
 #include <array>
 #include <vector>
 
+#include "controllers/disaggregatedset/disaggregatedset_kind.h"
 #include "controllers/jobset/jobset_kind.h"
 #include "controllers/leaderworkerset/leaderworkerset_kind.h"
 #include "controllers/raycluster/raycluster_kind.h"
@@ -13,7 +14,8 @@ namespace tpuslice {
 namespace {
 
 constexpr std::array kKinds = {
-    &leaderworkerset::kKind, &raycluster::kKind, &rayjob::kKind, &rayservice::kKind, &jobset::kKind,
+    &leaderworkerset::kKind, &disaggregatedset::kKind, &raycluster::kKind,
+    &rayjob::kKind,          &rayservice::kKind,       &jobset::kKind,
 };
 
 std::vector<const rules::WorkloadKind*> all_of_admission() {
