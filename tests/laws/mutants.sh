@@ -30,6 +30,7 @@ guards() {
     controllers/plan/*) echo unit_controllers_plan_test laws_raycluster_test laws_jobset_test ;;
     controllers/placement/* | controllers/slice/*) echo unit_controllers_placement_test unit_controllers_slice_test sim_slice_histories_test ;;
     controllers/jobset/*) echo laws_jobset_test unit_controllers_jobset_test ;;
+    controllers/disaggregatedset/*) echo laws_disaggregatedset_test unit_controllers_disaggregatedset_test ;;
     controllers/leaderworkerset/*) echo laws_leaderworkerset_test unit_controllers_leaderworkerset_test sim_leaderworkerset_test ;;
     controllers/rayjob/*) echo laws_rayjob_test unit_controllers_rayjob_test ;;
     controllers/raycronjob/*) echo laws_raycronjob_test unit_controllers_raycronjob_test unit_controllers_raycronjob_rules_test ;;

@@ -16,7 +16,10 @@ std::vector<Json> read_crds() {
     if (entry.path().extension() == ".yaml") paths.insert(entry.path().string());
   }
   std::vector<Json> crds;
-  for (const std::string& path : paths) crds.push_back(parse_yaml(read_file(path).value()).value());
+  for (const std::string& path : paths) {
+    const auto documents = parse_yaml_documents(read_file(path).value());
+    for (const YamlDocument& document : documents.value()) crds.push_back(document.value);
+  }
   return crds;
 }
 

@@ -9,7 +9,7 @@
 
 namespace tpuslice::testing {
 
-/// Sorted by file name.
+/// Sorted by file name; a file may have several.
 [[nodiscard]] std::vector<Json> read_crds();
 
 /// By kind. Aborts if there is none.

@@ -11,6 +11,8 @@ constexpr const char* kPreemption = "a slice is preempted by one of higher prior
 constexpr const char* kUpstream = "an upstream controller holds its Lease; tests/e2e/upgrade does this";
 constexpr const char* kAdoption = "only of a RayCluster with Redis, or pods of an earlier cluster of that name";
 
+constexpr const char* kRollout = "after a rollout, or a change of a role; the scenarios disaggregatedset-* do this";
+
 /// Each with its reason.
 const std::map<std::string, std::string>& unused_grants() {
   static const std::map<std::string, std::string> kUnused = {
@@ -68,6 +70,16 @@ const std::map<std::string, std::string>& unused_grants() {
       {"jobset: patch services", kLabel},
       {"jobset: get persistentvolumeclaims", kExists},
       {"jobset: patch persistentvolumeclaims", kLabel},
+      {"disaggregatedset: update disaggregatedsets/finalizers", kOwner},
+      {"disaggregatedset: get disaggregatedsetrolescalers", kExists},
+      {"disaggregatedset: delete disaggregatedsetrolescalers", kRollout},
+      {"disaggregatedset: get leaderworkersets", kExists},
+      {"disaggregatedset: delete leaderworkersets", kRollout},
+      {"disaggregatedset: get services", kExists},
+      {"disaggregatedset: patch services", kLabel},
+      {"disaggregatedset: delete services", kRollout},
+      {"disaggregatedset: get leases", kUpstream},
+      {"disaggregatedset: create subjectaccessreviews", kUpstream},
       {"leaderworkerset: update leaderworkersets/finalizers", kOwner},
       {"leaderworkerset: get statefulsets", kExists},
       {"leaderworkerset: get controllerrevisions", kExists},
@@ -116,7 +128,8 @@ const std::map<std::string, std::vector<std::string>>& files_of_controllers() {
       {"raycronjob", {"core", "webhook", "raycronjob"}},
       {"rayservice", {"core", "webhook", "rayservice"}},
       {"jobset", {"core", "webhook", "jobset"}},
-      {"leaderworkerset", {"core", "webhook", "leaderworkerset"}}};
+      {"leaderworkerset", {"core", "webhook", "leaderworkerset"}},
+      {"disaggregatedset", {"core", "webhook", "disaggregatedset"}}};
   return kFiles;
 }
 

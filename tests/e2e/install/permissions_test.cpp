@@ -77,8 +77,9 @@ class Permissions : public ::testing::Test {
     cpu.name = "cpu";
     cpu.hosts = 3;
     options.pools.push_back(cpu);
-    for (const char* crd : {"jobset.x-k8s.io_jobsets", "leaderworkerset.x-k8s.io_leaderworkersets",
-                            "ray.io_rayclusters", "ray.io_raycronjobs", "ray.io_rayjobs", "ray.io_rayservices"}) {
+    for (const char* crd : {"disaggregatedset.x-k8s.io_disaggregatedsets", "jobset.x-k8s.io_jobsets",
+                            "leaderworkerset.x-k8s.io_leaderworkersets", "ray.io_rayclusters", "ray.io_raycronjobs",
+                            "ray.io_rayjobs", "ray.io_rayservices"}) {
       options.crds.push_back(fmt::format("deploy/crds/{}.yaml", crd));
     }
     options.apiserver_flags = {"--audit-policy-file=" + policy_file(), "--audit-log-path=" + audit_log()};
@@ -263,11 +264,25 @@ spec:
               containers: [{name: main, image: example, resources: {limits: {google.com/tpu: 4}}}]
 )";
 
+constexpr const char* kRoles = R"(
+apiVersion: disaggregatedset.x-k8s.io/v1
+kind: DisaggregatedSet
+metadata: {name: roles}
+spec:
+  roles:
+    - name: prefill
+      spec: {leaderWorkerTemplate: {workerTemplate: {spec: {containers: [{name: main, image: example}]}}}}
+    - name: decode
+      scaling: {mode: External}
+      spec: {leaderWorkerTemplate: {workerTemplate: {spec: {containers: [{name: main, image: example}]}}}}
+)";
+
 TEST_F(Permissions, EachControllerUsesThoseOfItsFile) {
   const std::vector<std::string> kinds = {"raycluster",      "rayjob", "rayservice", "jobset",
                                           "leaderworkerset", "job",    "statefulset"};
   for (const std::string& kind : kinds) apply(workload_of(kind));
   apply(kMoreWorkloads);
+  apply(kRoles);
   ASSERT_TRUE(wait_running(kinds.size() * kHostsOfSlice)) << expect_run("kubectl get pods -o wide");
 
   // A host is lost: the slice ends, its group or replica is created again. A slice without nodes asks for some.
@@ -288,12 +303,14 @@ TEST_F(Permissions, EachControllerUsesThoseOfItsFile) {
   expect_run("kubectl patch jobset of-jobset --type=merge -p '{\"spec\":{\"suspend\":false}}'");
   EXPECT_TRUE(eventually([&] { return !job_is_suspended("of-jobset-slice-0"); }));
   expect_run("kubectl patch lws of-lws --type=merge -p '{\"spec\":{\"replicas\":2}}'");
+  expect_run("kubectl scale dsrs/roles-decode --replicas=2");
   expect_run(
       fmt::format("curl -sk -o /dev/null -H \"Authorization: Bearer $(kubectl -n {} create token slice)\" "
                   "https://127.0.0.1:{}/metrics",
                   kOperatorNamespace, processes_["slice"]->metrics_port()));
   EXPECT_TRUE(eventually([&] { return !plane_->client().get(kJobSetType, {"default", "failing"}).ok(); }));
-  expect_run("kubectl delete raycronjobs,rayclusters,rayjobs,rayservices,jobsets,lws --all --timeout=100s");
+  expect_run(
+      "kubectl delete raycronjobs,rayclusters,rayjobs,rayservices,jobsets,disaggregatedsets,lws --all --timeout=100s");
   tpuslice::pause(3s, {});
   for (auto& [controller, process] : processes_) {
     const Status stopped = process->stop();

@@ -90,7 +90,7 @@ void KueueTest::SetUpTestSuite() {
   options.pools.push_back(std::move(cpu));
   options.crds = kueue_crds(kueue_directory_);
   for (const char* crd : {"ray.io_rayclusters", "ray.io_rayjobs", "ray.io_rayservices", "jobset.x-k8s.io_jobsets",
-                          "leaderworkerset.x-k8s.io_leaderworkersets"}) {
+                          "leaderworkerset.x-k8s.io_leaderworkersets", "disaggregatedset.x-k8s.io_disaggregatedsets"}) {
     options.crds.push_back(fmt::format("deploy/crds/{}.yaml", crd));
   }
   plane_ = ControlPlane::start(std::move(options));

@@ -38,10 +38,13 @@ Result<std::unique_ptr<World>> start_world(const Json& pools) {
   testing::ControlPlaneOptions options;
   options.node_grace = std::chrono::seconds(16);  // A few scenarios lose nodes.
   ASSIGN_OR_RETURN(options.pools, node_pools(pools));
-  options.crds = {
-      "deploy/crds/jobset.x-k8s.io_jobsets.yaml", "deploy/crds/leaderworkerset.x-k8s.io_leaderworkersets.yaml",
-      "deploy/crds/ray.io_rayclusters.yaml",      "deploy/crds/ray.io_rayjobs.yaml",
-      "deploy/crds/ray.io_rayservices.yaml",      kProvisioningRequestCrd};
+  options.crds = {"deploy/crds/disaggregatedset.x-k8s.io_disaggregatedsets.yaml",
+                  "deploy/crds/jobset.x-k8s.io_jobsets.yaml",
+                  "deploy/crds/leaderworkerset.x-k8s.io_leaderworkersets.yaml",
+                  "deploy/crds/ray.io_rayclusters.yaml",
+                  "deploy/crds/ray.io_rayjobs.yaml",
+                  "deploy/crds/ray.io_rayservices.yaml",
+                  kProvisioningRequestCrd};
   ASSIGN_OR_RETURN(auto plane, testing::ControlPlane::start(std::move(options)));
   ASSIGN_OR_RETURN(std::string kubeconfig, testing::install_operator(*plane));
   return std::unique_ptr<World>(std::make_unique<RealWorld>(std::move(plane), std::move(kubeconfig)));

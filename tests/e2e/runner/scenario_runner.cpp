@@ -134,7 +134,8 @@ Status ScenarioRunner::clean_up() {
   // Workloads first: the operator would try to create pods in the terminating namespace.
   ASSIGN_OR_RETURN(
       const CommandResult removed,
-      run_command("kubectl delete rayjobs,rayservices,rayclusters,jobsets,leaderworkersets,jobs,statefulsets --all "
+      run_command("kubectl delete "
+                  "rayjobs,rayservices,rayclusters,jobsets,disaggregatedsets,leaderworkersets,jobs,statefulsets --all "
                   "--cascade=foreground --timeout=60s",
                   kDeleteTimeout));
   if (removed.status != 0) return Error::internal("workloads are not deleted: {}", removed.output);

@@ -55,8 +55,9 @@ void UninstallPlane::SetUp() {
   options.pools = tpu_pools(0, kPools);
   options.pools.push_back(cpu_pool());
   pools_ = kPools;
-  for (const char* name : {"jobset.x-k8s.io_jobsets", "leaderworkerset.x-k8s.io_leaderworkersets", "ray.io_rayclusters",
-                           "ray.io_raycronjobs", "ray.io_rayjobs", "ray.io_rayservices"}) {
+  for (const char* name : {"disaggregatedset.x-k8s.io_disaggregatedsets", "jobset.x-k8s.io_jobsets",
+                           "leaderworkerset.x-k8s.io_leaderworkersets", "ray.io_rayclusters", "ray.io_raycronjobs",
+                           "ray.io_rayjobs", "ray.io_rayservices"}) {
     options.crds.push_back(fmt::format("deploy/crds/{}.yaml", name));
   }
   auto plane = ControlPlane::start(std::move(options));

@@ -47,7 +47,7 @@ TEST(Crds, DescribeEveryField) {
 TEST(Crds, TogetherAreSmallerThanOneOfUpstream) {
   std::size_t bytes = 0;
   for (const Json& crd : read_crds()) bytes += crd.dump().size();
-  EXPECT_LT(bytes, 600U * 1024U) << "KubeRay's definition of RayJobs has 635 KB";
+  EXPECT_LT(bytes, 620U * 1024U) << "KubeRay's definition of RayJobs has 635 KB";
 }
 
 TEST(Crds, KeepUnknownFieldsOfPods) {

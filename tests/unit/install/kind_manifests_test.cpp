@@ -135,7 +135,8 @@ TEST(Kinds, AreThoseWithAWebhook) {
 TEST(Kinds, AreThoseThatRolesName) {
   EXPECT_THAT(custom_resources_of(objects_in({"deploy/rbac", "deploy/drain"})),
               ContainerEq(names_of_kinds([](const kind::Kind& kind) { return kind.type.resource(); },
-                                         {"provisioningrequests.autoscaling.x-k8s.io"})));
+                                         {"disaggregatedsetrolescalers.disaggregatedset.x-k8s.io",
+                                          "provisioningrequests.autoscaling.x-k8s.io"})));
 }
 
 TEST(Kinds, HaveAnEditorAndAViewer) {
@@ -223,7 +224,8 @@ TEST(Kinds, AreThoseWithASampleAndAPage) {
   for (const auto& entry : fs::directory_iterator("deploy/samples"))
     samples += read_file(entry.path().string()).value();
   for (const kind::Kind* each : kinds()) EXPECT_THAT(samples, HasSubstr(fmt::format("kind: {}\n", each->type.kind)));
-  EXPECT_THAT(files_in("docs/api", ".md", ".md"), ContainerEq(names_of_kinds(controller_of, {"pod-spec"})))
+  EXPECT_THAT(files_in("docs/api", ".md", ".md"),
+              ContainerEq(names_of_kinds(controller_of, {"disaggregatedsetrolescaler", "pod-spec"})))
       << "run `make api-docs`";
 }
 

@@ -56,6 +56,7 @@ std::map<std::string, std::set<std::string>> make_arrows() {
       {"controllers/runtime", {"controllers/plan", "api/client", "api/http", "api/types", "api/base"}},
       {"controllers/kind", {"controllers/runtime", "controllers/plan", "tpu/rules", "api/types", "api/base"}},
       {"controllers/ray", {"controllers/raycluster", "controllers/plan", "tpu", "api/types", "api/base"}},
+      {"controllers/disaggregatedset", plus(of_kind, {"controllers/leaderworkerset"})},
       {"controllers/rayjob", plus(of_kind, {"controllers/ray", "controllers/raycluster"})},
       {"controllers/rayservice", plus(of_kind, {"controllers/ray", "controllers/raycluster"})},
       {"controllers/raycronjob", plus(of_kind, {"controllers/raycluster", "controllers/rayjob"})},

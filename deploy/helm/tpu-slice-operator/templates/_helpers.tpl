@@ -17,7 +17,7 @@ app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
 {{- if or (eq $entry "*") (eq $entry $.name) }}{{ $enabled = "true" }}{{ end }}
 {{- $out := trimPrefix "-" $entry }}
 {{- if hasPrefix "-" $entry }}
-{{- if or (eq $out $.name) (and (eq $out "raycluster") (has $.name (list "rayjob" "raycronjob" "rayservice"))) }}{{ $enabled = "" }}{{ end }}
+{{- if or (eq $out $.name) (and (eq $out "raycluster") (has $.name (list "rayjob" "raycronjob" "rayservice"))) (and (eq $out "leaderworkerset") (eq $.name "disaggregatedset")) }}{{ $enabled = "" }}{{ end }}
 {{- end }}
 {{- end }}
 {{- $enabled }}

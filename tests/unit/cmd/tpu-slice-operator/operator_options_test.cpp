@@ -85,6 +85,9 @@ TEST(OperatorOptions, TheLastEntryForAControllerWins) {
   EXPECT_FALSE(parse({"--controllers=*,-raycluster"})->options.enables("rayservice"));
   EXPECT_TRUE(parse({"--controllers=*,-raycluster,rayjob"})->options.enables("rayjob"));
   EXPECT_TRUE(parse({"--controllers=*,-rayjob"})->options.enables("raycluster"));
+  // So does LeaderWorkerSet's manager with its two.
+  EXPECT_FALSE(parse({"--controllers=*,-leaderworkerset"})->options.enables("disaggregatedset"));
+  EXPECT_TRUE(parse({"--controllers=*,-disaggregatedset"})->options.enables("leaderworkerset"));
 }
 
 TEST(OperatorOptions, TakeOverNamesKindsThatHaveAnUpstreamController) {
@@ -102,9 +105,10 @@ TEST(OperatorOptions, TakeOverNamesKindsThatHaveAnUpstreamController) {
 }
 
 TEST(OperatorOptions, ErrorsNameTheFlagAndTheSupportedValues) {
-  EXPECT_THAT(error_of({"--controllers=rayclusters"}),
-              AllOf(HasSubstr("--controllers"), HasSubstr("rayclusters"),
-                    HasSubstr("leaderworkerset, raycluster, rayjob, raycronjob, rayservice, jobset, slice")));
+  EXPECT_THAT(
+      error_of({"--controllers=rayclusters"}),
+      AllOf(HasSubstr("--controllers"), HasSubstr("rayclusters"),
+            HasSubstr("leaderworkerset, disaggregatedset, raycluster, rayjob, raycronjob, rayservice, jobset, slice")));
   EXPECT_THAT(error_of({"--max-concurrent-reconciles=0"}),
               AllOf(HasSubstr("--max-concurrent-reconciles"), HasSubstr("\"0\""), HasSubstr("1 to 64")));
   EXPECT_THAT(error_of({"--log-format=xml"}), AllOf(HasSubstr("--log-format"), HasSubstr("json, text")));

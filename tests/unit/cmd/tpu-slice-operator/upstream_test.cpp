@@ -24,7 +24,7 @@ std::vector<std::string> leases(const std::vector<std::string>& controllers,
 }
 
 TEST(UpstreamControllersOf, TheKindsThatRun) {
-  EXPECT_THAT(leases({"*"}, {}), ElementsAre("b8b2488c.x-k8s.io leaderworkerset",
+  EXPECT_THAT(leases({"*"}, {}), ElementsAre("b8b2488c.x-k8s.io leaderworkerset disaggregatedset",
                                              "ray-operator-leader raycluster rayjob raycronjob rayservice",
                                              "6d4f6a47.jobset.x-k8s.io jobset"));
   EXPECT_THAT(leases({"*", "-raycluster", "-leaderworkerset"}, {}), ElementsAre("6d4f6a47.jobset.x-k8s.io jobset"));
@@ -34,7 +34,8 @@ TEST(UpstreamControllersOf, TheKindsThatRun) {
 }
 
 TEST(UpstreamControllersOf, NotOfKindsThatAreTakenOver) {
-  EXPECT_THAT(leases({"*"}, {"raycluster", "jobset"}), ElementsAre("b8b2488c.x-k8s.io leaderworkerset"));
+  EXPECT_THAT(leases({"*"}, {"raycluster", "jobset"}),
+              ElementsAre("b8b2488c.x-k8s.io leaderworkerset disaggregatedset"));
   EXPECT_THAT(leases({"*"}, {"rayjob", "jobset", "leaderworkerset"}),
               ElementsAre("ray-operator-leader raycluster raycronjob rayservice"));
 }

@@ -72,12 +72,14 @@ TEST(CrdSchema, AcceptsTheSchemasWeShip) {
   std::size_t checked = 0;
   for (const auto& file : std::filesystem::directory_iterator("deploy/crds")) {
     if (file.path().extension() != ".yaml") continue;
-    const Result<Json> crd = parse_yaml(read_file(file.path()).value());
-    ASSERT_TRUE(crd.ok()) << file.path() << ": " << crd.error().message();
-    for (const Json& version : crd->at("spec").at("versions")) {
-      const Status status = check_crd_schema(version.at("schema").at("openAPIV3Schema"));
-      EXPECT_TRUE(status.ok()) << file.path() << ": " << (status.ok() ? "" : status.error().message());
-      ++checked;
+    const auto crds = parse_yaml_documents(read_file(file.path()).value());
+    ASSERT_TRUE(crds.ok()) << file.path() << ": " << crds.error().message();
+    for (const YamlDocument& crd : *crds) {
+      for (const Json& version : crd.value.at("spec").at("versions")) {
+        const Status status = check_crd_schema(version.at("schema").at("openAPIV3Schema"));
+        EXPECT_TRUE(status.ok()) << file.path() << ": " << (status.ok() ? "" : status.error().message());
+        ++checked;
+      }
     }
   }
   EXPECT_GT(checked, 0U);
