@@ -1,6 +1,7 @@
 // AnyStore: a store of any view, as the write ledger and the controller see it.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -35,9 +36,14 @@ class AnyStore {
   [[nodiscard]] virtual std::uint64_t revision() const = 0;
   /// False until the first list is complete, and while the type is no longer served: then it has the last objects.
   [[nodiscard]] virtual bool synced() const = 0;
+  /// The server does not serve the type: its CRD is not installed.
+  [[nodiscard]] bool absent() const { return absent_; }
+  /// Written by the watch machine, or by a test.
+  void set_absent(bool absent) { absent_ = absent; }
 
  private:
   const ResourceType type_;
+  std::atomic<bool> absent_ = false;
 };
 
 }  // namespace tpuslice::runtime
