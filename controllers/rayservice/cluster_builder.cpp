@@ -74,6 +74,14 @@ Json set_replicas(Json live, const Json& config, const Json& numbers, const Json
   return live;
 }
 
+void erase_replicas(Json& spec) {
+  const auto groups = spec.find("workerGroupSpecs");
+  if (groups == spec.end() || !groups->is_array()) return;
+  for (Json& group : *groups) {
+    if (group.is_object()) group.erase("replicas");
+  }
+}
+
 /// Those labels or annotations of `desired` that the live cluster lacks, or has with another value.
 Json missing_values(const Object& desired, const Object& live, std::string_view field) {
   const StringMap present = string_map_at(live.json(), {"metadata", field});
@@ -87,8 +95,9 @@ Json missing_values(const Object& desired, const Object& live, std::string_view 
 
 }  // namespace
 
-Object build_cluster(const RayServiceState& state, std::string name, const ConfigHash& config) {
+Object build_cluster(const RayServiceState& state, std::string name, const ConfigHash& config, bool grows) {
   Object cluster = ray::build_child_cluster(state.seen.service, std::move(name), *state.spec.cluster_config);
+  if (grows) erase_replicas(cluster.mutable_json()["spec"]);
   Json& annotations = cluster.mutable_json()["metadata"]["annotations"];
   if (!annotations.is_object()) annotations = Json::object();
   annotations.update(config_annotations(config));

@@ -8,7 +8,10 @@
 
 namespace tpuslice::rayservice {
 
-[[nodiscard]] Object build_cluster(const RayServiceState& state, std::string name, const ConfigHash& config);
+/// `grows`: of an incremental upgrade. It has no numbers of replicas, so that it begins with minReplicas, and Ray's
+/// autoscaler adds workers as its target_capacity is raised.
+[[nodiscard]] Object build_cluster(const RayServiceState& state, std::string name, const ConfigHash& config,
+                                   bool grows);
 
 struct ClusterUpdate {
   Json patch;          ///< A merge patch; null: the cluster is up to date.

@@ -6,6 +6,9 @@
 // cluster is made, unless upgradeStrategy.type is None. If it fits again, the pending cluster is given up. The first
 // cluster is pending until it serves.
 //
+// With NewClusterWithIncrementalUpgrade the services do not move at once, and a pending cluster that has traffic is not
+// given up at once (incremental_upgrade.h).
+//
 // Both clusters have slices at the same time. kUpgradeWithoutRoom says what happens if there are no nodes for the
 // slices of the new one.
 #pragma once
@@ -26,9 +29,18 @@ struct ClusterChoice {
   std::string pending_name = {};     ///< For the status.
   bool create = false;               ///< A cluster with the pending name is to be made.
   bool outdated = false;             ///< upgradeStrategy.type None: the newest cluster has another config.
+  bool rollback = false;             ///< Traffic and capacity go back to the active cluster.
+  bool reverted = false;             ///< `rollback`, and the active cluster has the present config.
+  bool waits_for_gateway = false;    ///< A cluster is made once Gateways and HTTPRoutes are watched.
 
-  /// The newest cluster, which has, or is to get, the present specification; null until it is made.
-  [[nodiscard]] const Cluster* newest() const { return pending != nullptr || create ? pending : active; }
+  /// The newest cluster, which has, or is to get, the present specification; null until it is made. In a rollback the
+  /// one that stays.
+  [[nodiscard]] const Cluster* newest() const {
+    if (rollback) return active;
+    return pending != nullptr || create ? pending : active;
+  }
+  /// The newest cluster has, or gets, the present specification.
+  [[nodiscard]] bool is_up_to_date() const { return !outdated && !waits_for_gateway && (!rollback || reverted); }
 };
 
 [[nodiscard]] ClusterChoice choose_clusters(const RayServiceState& state, const ConfigHash& config);
