@@ -103,6 +103,14 @@ void apply_suspend(const RayServiceState& state, bool suspend, Json& spec, Json&
   reason += suspend ? "rayClusterConfig.suspend is true" : "rayClusterConfig.suspend is not true";
 }
 
+void erase_replicas(Json& spec) {
+  const auto groups = spec.find("workerGroupSpecs");
+  if (groups == spec.end() || !groups->is_array()) return;
+  for (Json& group : *groups) {
+    if (group.is_object()) group.erase("replicas");
+  }
+}
+
 /// Those labels or annotations of `desired` that the live cluster lacks, or has with another value.
 Json missing_values(const Object& desired, const Object& live, std::string_view field) {
   const StringMap present = string_map_at(live.json(), {"metadata", field});
@@ -116,8 +124,9 @@ Json missing_values(const Object& desired, const Object& live, std::string_view 
 
 }  // namespace
 
-Object build_cluster(const RayServiceState& state, std::string name, const ConfigHash& config) {
+Object build_cluster(const RayServiceState& state, std::string name, const ConfigHash& config, bool grows) {
   Object cluster = ray::build_child_cluster(state.seen.service, std::move(name), *state.spec.cluster_config);
+  if (grows) erase_replicas(cluster.mutable_json()["spec"]);
   Json& annotations = cluster.mutable_json()["metadata"]["annotations"];
   if (!annotations.is_object()) annotations = Json::object();
   annotations.update(config_annotations(config));
@@ -164,12 +173,13 @@ ClusterUpdate update_cluster(const RayServiceState& state, const Cluster& cluste
   return out;
 }
 
-ClusterUpdate suspend_cluster(const RayServiceState& state, const Cluster& cluster) {
+ClusterUpdate update_suspension(const RayServiceState& state, const Cluster& cluster, bool may_resume) {
   ClusterUpdate out;
-  if (change_of_suspend(state, cluster) != true) return out;
+  const std::optional<bool> suspend = change_of_suspend(state, cluster);
+  if (!suspend || (!*suspend && !may_resume)) return out;
   Json spec = Json::object();
   Json annotations = Json::object();
-  apply_suspend(state, true, spec, annotations, out.reason);
+  apply_suspend(state, *suspend, spec, annotations, out.reason);
   out.patch = {{"metadata", {{"annotations", std::move(annotations)}}}, {"spec", std::move(spec)}};
   return out;
 }

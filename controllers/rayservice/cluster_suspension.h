@@ -5,8 +5,8 @@
 // a queue or a user sets on the RayCluster afterwards stays. False is applied again after other edits of the
 // RayService: Kueue suspends the RayCluster itself as well, and a change to true and back may go unseen.
 //
-// All clusters are suspended, and no other one is made while they are. Only the newest one is resumed; if it has
-// another config by then, a new cluster takes its place.
+// All clusters are suspended, and no other one is made while they are. Only the newest one is resumed, or both of an
+// incremental upgrade. If it has another config by then, a new cluster takes its place.
 #pragma once
 
 #include <optional>

@@ -51,6 +51,12 @@ bool ConfigHash::appends_groups(const Cluster& cluster) const {
   return hash_of(shorter) == hash;
 }
 
+bool ConfigHash::fits(const Cluster& cluster) const {
+  if (!is_of_other_operator(cluster)) return matches(cluster) || appends_groups(cluster);
+  const Json* spec = find_set(cluster.object.json(), {"spec"});
+  return spec != nullptr && hash_of(*spec) == whole_;
+}
+
 bool is_of_other_operator(const Cluster& cluster) {
   return cluster.annotation(kClusterHashVersion) != raycluster::kHashVersion;
 }

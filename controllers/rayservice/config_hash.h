@@ -27,6 +27,9 @@ class ConfigHash {
   [[nodiscard]] bool matches(const Cluster& cluster) const;
   /// The config is that of the cluster with more worker groups at the end.
   [[nodiscard]] bool appends_groups(const Cluster& cluster) const;
+  /// The cluster matches, or needs only more groups. One that another operator made has no hash of ours: then its
+  /// specification is compared.
+  [[nodiscard]] bool fits(const Cluster& cluster) const;
 
  private:
   const Json& config_;

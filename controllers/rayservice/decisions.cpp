@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "controllers/plan/finalizers.h"
+#include "controllers/rayservice/cluster_services.h"
 #include "controllers/rayservice/cluster_suspension.h"
 #include "controllers/rayservice/rules/rayservice_labels.h"
 
@@ -25,12 +26,12 @@ bool can_take_over(const RayServiceState& state, const ClusterChoice& choice) {
   return choice.active == nullptr || serve_endpoints(*choice.pending) > 0 || serve_endpoints(*choice.active) == 0;
 }
 
-void decide_serving(const RayServiceState& state, const Cluster* cluster, const ServeConfig* config,
-                    const Options& options, std::optional<Serving>& serving, RunningDecisions& out) {
+void decide_serving(const RayServiceState& state, const Cluster* cluster, const ServeGoal& goal, const Options& options,
+                    std::optional<Serving>& serving, RunningDecisions& out) {
   if (cluster == nullptr) return;
   const plan::WorkloadAnswers& answers = state.seen.answers;
-  serving = config == nullptr ? observe_serving(*cluster, answers, options)
-                              : apply_serve_config(*cluster, *config, answers, state.seen.now, options);
+  serving = goal.config ? apply_serve_config(*cluster, *goal.config, answers, state.seen.now, options)
+                        : observe_serving(*cluster, answers, options);
   std::ranges::copy(serving->requests, std::back_inserter(out.requests));
   if (!state.spec.exclude_head) {
     if (std::optional<plan::WorkloadRequest> proxy = proxy_request(*cluster)) out.requests.push_back(*std::move(proxy));
@@ -45,12 +46,94 @@ void decide_clusters(const RayServiceState& state, RunningDecisions& out) {
   out.choice = choose_clusters(state, config);
   if (out.choice.create) {
     out.create_after = plan::until_retry(state.seen.last_failure, kFailedRayCluster, state.seen.now);
-    if (!out.create_after) out.create = build_cluster(state, out.choice.pending_name, config);
+    if (!out.create_after) {
+      const bool grows = state.spec.incremental && out.choice.active != nullptr;
+      out.create = build_cluster(state, out.choice.pending_name, config, grows);
+    }
   }
-  if (const Cluster* newest = out.choice.newest()) out.update = update_cluster(state, *newest, config);
+  const Cluster* newest = out.choice.newest();
+  const bool keeps_its_own = out.choice.waits_for_gateway || (out.choice.rollback && !out.choice.reverted);
+  if (newest != nullptr && !keeps_its_own) out.update = update_cluster(state, *newest, config);
 }
 
-/// rayClusterConfig.suspend suspends all clusters, those of a refused spec among them: a queue gets the chips back.
+/// The pending cluster serves, and its serve service has an endpoint.
+bool can_get_traffic(const Cluster& cluster, const Serving& serving) {
+  return serving.ready() && serve_endpoints(cluster) > 0;
+}
+
+/// The next step of the traffic, if its interval has passed and the cluster that gets more of it can serve it.
+void decide_traffic(const RayServiceState& state, RunningDecisions& out) {
+  const ClusterChoice& choice = out.choice;
+  if (!state.spec.incremental || choice.active == nullptr || choice.pending == nullptr) return;
+  const Share active = share_of(state, choice.active_name);
+  const Share pending = share_of(state, choice.pending_name);
+  const Progress now = progress_of(active, pending);
+  out.traffic = now.traffic;
+  const Split next = next_traffic(now, state.spec.incremental->step_size, choice.rollback);
+  if (next == now.traffic) return;
+  const bool to_pending = can_get_traffic(*choice.pending, *out.pending);
+  const bool to_active = can_get_traffic(*choice.active, *out.active);
+  // Traffic leaves a cluster that does not serve it, wherever it goes.
+  if (next.pending > now.traffic.pending ? !to_pending : to_pending && !to_active) return;
+  const std::optional<Timestamp>& since = choice.rollback ? active.migrated : pending.migrated;
+  if (since && state.seen.now - *since < state.spec.incremental->interval) {
+    out.traffic_after = *since + state.spec.incremental->interval - state.seen.now;
+    return;
+  }
+  out.traffic = next;
+}
+
+/// An incremental upgrade is complete, or a cluster can serve in the place of one that does not.
+bool can_be_promoted(const RayServiceState& state, const RunningDecisions& decisions) {
+  const ClusterChoice& choice = decisions.choice;
+  if (choice.pending == nullptr || choice.rollback) return false;
+  if (!state.spec.incremental || choice.active == nullptr) {
+    return decisions.pending->ready() && can_take_over(state, choice);
+  }
+  return choice.pending_name == state.pending_name() &&
+         is_complete(progress_of(share_of(state, choice.active_name), share_of(state, choice.pending_name)));
+}
+
+/// Services, Gateway and route, and whether the pending cluster becomes the active one.
+void decide_routing(const RayServiceState& state, const Options& options, RunningDecisions& out) {
+  const ClusterChoice& choice = out.choice;
+  decide_traffic(state, out);
+  const bool ready = can_be_promoted(state, out);
+  const Cluster* selected = ready ? choice.pending : choice.active;
+  if (state.spec.incremental) {
+    out.services = decide_cluster_services(state, choice, selected, out.traffic, options);
+  } else if (selected != nullptr) {
+    out.services = decide_services(state, *selected, options);
+  }
+  out.promote = ready && are_usable(out.services);
+  out.gateways = decide_gateways(state, choice, out.promote ? choice.pending : choice.active, out.traffic);
+}
+
+/// The time of the last change of the traffic.
+std::optional<Timestamp> last_migration(const RayServiceState& state, const ClusterChoice& choice) {
+  return std::max(share_of(state, choice.active_name).migrated, share_of(state, choice.pending_name).migrated);
+}
+
+/// What the clusters are to serve. No watch event says that the interval of a route has passed.
+void decide_goals(const RayServiceState& state, const ServeConfig& config, RunningDecisions& out) {
+  const std::optional<Timestamp> since = last_migration(state, out.choice);
+  const bool in_effect = is_in_effect(state, since);
+  out.goals = decide_serve_goals(state, out.choice, config, in_effect);
+  if (in_effect || !since || !state.spec.incremental || out.choice.pending == nullptr) return;
+  const Timestamp due = *since + state.spec.incremental->interval;
+  if (state.seen.now < due) out.traffic_after = due - state.seen.now;
+}
+
+/// True once: then the status says that the active cluster has no status, or that the other one is active.
+bool loses_active(const RayServiceState& state) {
+  return state.spec.incremental && !state.spec.replace_without_room &&
+         find_set(state.status, {"activeServiceStatus", "rayClusterStatus"}) != nullptr &&
+         state.clusters.find(state.active_name()) == nullptr &&
+         state.clusters.find_alive(state.pending_name()) != nullptr;
+}
+
+/// rayClusterConfig.suspend suspends all clusters, those of a refused spec among them: a queue gets the chips back. The
+/// two of an incremental upgrade are resumed together, as both have capacity.
 void decide_suspensions(const RayServiceState& state, RunningDecisions& out) {
   const Cluster* newest = out.choice.newest();
   out.suspended = newest != nullptr && is_suspended(state, *newest);
@@ -58,7 +141,8 @@ void decide_suspensions(const RayServiceState& state, RunningDecisions& out) {
     const bool updated = &cluster == newest && !out.update.patch.is_null();
     const auto& deletes = out.retirement.deletes;
     if (updated || cluster.terminating() || std::ranges::find(deletes, &cluster) != deletes.end()) continue;
-    ClusterUpdate update = suspend_cluster(state, cluster);
+    const bool shares = state.spec.incremental && &cluster == out.choice.active && out.choice.pending != nullptr;
+    ClusterUpdate update = update_suspension(state, cluster, shares);
     if (!update.patch.is_null()) out.suspensions.push_back({&cluster, std::move(update)});
   }
 }
@@ -73,17 +157,13 @@ RunningDecisions decide_running(const RayServiceState& state, const Problem& ref
     decide_clusters(state, out);
   }
   const ClusterChoice& choice = out.choice;
-  const auto config_of = [&](const Cluster* cluster) {
-    return !refusal && cluster == choice.newest() ? &config : nullptr;
-  };
-  decide_serving(state, choice.active, config_of(choice.active), options, out.active, out);
-  decide_serving(state, choice.pending, config_of(choice.pending), options, out.pending, out);
   if (!refusal) {
-    const bool ready = choice.pending != nullptr && out.pending->ready() && can_take_over(state, choice);
-    const Cluster* selected = ready ? choice.pending : choice.active;
-    if (selected != nullptr) out.services = decide_services(state, *selected, options);
-    out.promote = ready && are_usable(out.services);
+    decide_goals(state, config, out);
+    out.rollback_impossible = loses_active(state);
   }
+  decide_serving(state, choice.active, out.goals.active, options, out.active, out);
+  decide_serving(state, choice.pending, out.goals.pending, options, out.pending, out);
+  if (!refusal) decide_routing(state, options, out);
   out.room = decide_room(state, choice, options);
   out.retirement = out.promote ? decide_retirement(state, choice.pending_name, {})
                                : decide_retirement(state, choice.active_name, choice.pending_name);
@@ -97,6 +177,7 @@ Removal remove_clusters(const RayServiceState& state, std::string why) {
   for (const Cluster& cluster : state.clusters.all()) {
     if (!cluster.terminating()) out.clusters.push_back(&cluster);
   }
+  out.gateways = own_gateways(state);
   return out;
 }
 

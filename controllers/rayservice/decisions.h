@@ -7,8 +7,10 @@
 
 #include "api/types/conditions.h"
 #include "controllers/rayservice/cluster_builder.h"
+#include "controllers/rayservice/gateway_decisions.h"
 #include "controllers/rayservice/rayservice_options.h"
 #include "controllers/rayservice/retirement.h"
+#include "controllers/rayservice/serve_goals.h"
 #include "controllers/rayservice/serve_labels.h"
 #include "controllers/rayservice/services.h"
 #include "controllers/rayservice/serving.h"
@@ -17,10 +19,11 @@
 
 namespace tpuslice::rayservice {
 
-/// The deletion of all clusters, and of the services.
+/// The deletion of all clusters, of the Gateway and its route, and of the services.
 struct Removal {
   std::string why;  ///< "the RayService is being suspended"
   std::vector<const Cluster*> clusters;
+  std::vector<OwnGateway> gateways;
   std::vector<ObjectPtr> services;
 };
 
@@ -41,6 +44,12 @@ struct RunningDecisions {
   bool suspended = false;               ///< choice.newest() is suspended after this plan.
   std::optional<Serving> active;        ///< What the clusters serve; nothing without such a cluster.
   std::optional<Serving> pending;
+  ServeGoals goals;
+  Split traffic;  ///< The wanted weights, of an incremental upgrade.
+  /// Time until the traffic can move again.
+  std::optional<Duration> traffic_after;
+  GatewayDecision gateways;
+  bool rollback_impossible = false;  ///< The active cluster was lost during an incremental upgrade.
   std::vector<ServeLabel> labels;
   std::vector<Service> services;
   bool promote = false;  ///< The services select the pending cluster from now on: it is active.

@@ -7,6 +7,8 @@
 #include "controllers/raycluster/raycluster_configuration.h"
 #include "controllers/raycluster/raycluster_kind.h"
 #include "controllers/raycluster/rules/raycluster_labels.h"
+#include "controllers/rayservice/gateway.h"
+#include "controllers/rayservice/gateway_view.h"
 #include "controllers/rayservice/rayservice_metrics.h"
 #include "controllers/rayservice/rules/rayservice_labels.h"
 #include "controllers/rayservice/rules/rayservice_rules.h"
@@ -33,6 +35,15 @@ std::vector<ObjectKey> service_of_pod(const PodView& pod, const runtime::ObjectS
   return service_of(cluster->controller, pod.key.namespace_name);
 }
 
+/// The RayService that controls the service, or the RayCluster that does.
+std::vector<ObjectKey> service_of_child(const ObjectView& service, const runtime::ObjectStore& clusters) {
+  const auto& owner = service.controller;
+  if (!owner || owner->kind != raycluster::kRayClusters.kind) return service_of(owner, service.key.namespace_name);
+  const runtime::ObjectStore::Ptr cluster = clusters.get({service.key.namespace_name, owner->name});
+  if (cluster == nullptr || cluster->uid != owner->uid) return {};
+  return service_of(cluster->controller, service.key.namespace_name);
+}
+
 }  // namespace
 
 runtime::Controller& add_rayservice(runtime::Manager& manager, runtime::SendToWorkload send, Options options,
@@ -46,19 +57,25 @@ runtime::Controller& add_rayservice(runtime::Manager& manager, runtime::SendToWo
   auto& clusters = manager.store<ObjectView>(raycluster::kRayClusters, scope({}));
   auto& pods = manager.store<PodView>(kPods, scope(raycluster::kPodSelector));
   auto& services = manager.store<ObjectView>(kServices, scope(kServiceSelector));
+  // Few RayServices have them, and few Kubernetes clusters serve the types.
+  auto& gateways = manager.optional_store<GatewayView>(kGateways, scope({}));
+  auto& http_routes = manager.optional_store<GatewayView>(kHttpRoutes, scope({}));
   runtime::WorkloadClient& workloads = manager.workload_client(std::move(send));
   controller_options.queue.pace = kPace;
-  runtime::Controller& controller =
-      manager.add(std::make_unique<RayServiceReconciler>(
-                      RayServiceReconciler::Stores{rayservices, clusters.add_index(runtime::owner_uid<ObjectView>),
-                                                   pods.add_index(runtime::owner_uid<PodView>), services,
-                                                   services.add_index(runtime::owner_uid<ObjectView>)},
-                      workloads, std::move(options)),
-                  std::move(controller_options));
+  runtime::Controller& controller = manager.add(
+      std::make_unique<RayServiceReconciler>(
+          RayServiceReconciler::Stores{rayservices, clusters.add_index(runtime::owner_uid<ObjectView>),
+                                       pods.add_index(runtime::owner_uid<PodView>), services,
+                                       services.add_index(runtime::owner_uid<ObjectView>), gateways, http_routes},
+          workloads, std::move(options)),
+      std::move(controller_options));
   controller.watches(rayservices);
   controller.watches(clusters);
   controller.watches<PodView>(pods, [&clusters](const PodView& pod) { return service_of_pod(pod, clusters); });
-  controller.watches(services);
+  controller.watches<ObjectView>(
+      services, [&clusters](const ObjectView& service) { return service_of_child(service, clusters); });
+  controller.watches_optional(gateways);
+  controller.watches_optional(http_routes);
   controller.sends_requests(workloads);
   return controller;
 }

@@ -11,8 +11,9 @@ namespace tpuslice::rayservice {
 
 extern const kind::Kind kKind;
 
-/// Adds the controller and its watches: RayServices, their RayClusters and services, and the pods of Ray clusters;
-/// those of `namespaces` only. `send` sends the requests to Ray's dashboards.
+/// Adds the controller and its watches: RayServices, their RayClusters and services, the pods of Ray clusters, and, if
+/// they are served, Gateways and HTTPRoutes; those of `namespaces` only (all if empty). `send` sends the requests to
+/// Ray's dashboards.
 runtime::Controller& add_rayservice(runtime::Manager& manager, runtime::SendToWorkload send, Options options = {},
                                     runtime::ControllerOptions controller_options = {},
                                     const runtime::Namespaces& namespaces = {});

@@ -5,6 +5,8 @@
 #include <utility>
 
 #include "controllers/plan/whole.h"
+#include "controllers/rayservice/cluster_services.h"
+#include "controllers/rayservice/gateway.h"
 #include "controllers/rayservice/rayservice_plan.h"
 #include "controllers/rayservice/rules/spec.h"
 #include "controllers/rayservice/services.h"
@@ -29,11 +31,30 @@ Result<plan::Plan> RayServiceReconciler::plan(const plan::ReconcileInput& input)
   for (const ObjectPtr& cluster : seen.clusters) {
     std::ranges::move(stores_.pods_by_owner.lookup(cluster->uid), std::back_inserter(seen.pods));
   }
-  stores_.services.add_missing(service_keys(seen.service.spec()), seen.services);
-  if (auto waits = plan::wait_until_whole(input.key, seen.clusters, seen.pods, seen.services)) {
+  const RayServiceSpec& spec = seen.service.spec();
+  std::vector<ObjectKey> names = service_keys(spec);
+  if (spec.incremental) {
+    for (const ObjectPtr& cluster : seen.clusters) {
+      names.push_back({cluster->key.namespace_name, cluster_serve_service_name(cluster->key.name)});
+    }
+  }
+  stores_.services.add_missing(names, seen.services);
+  seen.gateways = observe_gateways(spec);
+  if (auto waits = plan::wait_until_whole(input.key, seen.clusters, seen.pods, seen.services, seen.gateways.gateway,
+                                          seen.gateways.http_route)) {
     return *std::move(waits);
   }
   return plan_rayservice(seen, options_);
+}
+
+ObservedGateways RayServiceReconciler::observe_gateways(const RayServiceSpec& spec) const {
+  ObservedGateways out;
+  const std::string& namespace_name = spec.key.namespace_name;
+  out.gateway = stores_.gateways.get({namespace_name, gateway_name(spec)});
+  out.http_route = stores_.http_routes.get({namespace_name, http_route_name(spec)});
+  out.watched = stores_.gateways.synced() && stores_.http_routes.synced();
+  out.absent = stores_.gateways.absent() || stores_.http_routes.absent();
+  return out;
 }
 
 }  // namespace tpuslice::rayservice

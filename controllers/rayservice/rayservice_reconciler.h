@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "controllers/plan/reconciler.h"
+#include "controllers/rayservice/gateway_view.h"
 #include "controllers/rayservice/observed.h"
 #include "controllers/rayservice/rayservice_options.h"
 #include "controllers/runtime/watch/store.h"
@@ -21,6 +22,8 @@ class RayServiceReconciler final : public plan::Reconciler {
     runtime::Index<PodView> pods_by_owner;
     const runtime::ObjectStore& services;
     runtime::Index<ObjectView> services_by_owner;
+    const runtime::Store<GatewayView>& gateways;     ///< Optional.
+    const runtime::Store<GatewayView>& http_routes;  ///< Optional.
   };
 
   RayServiceReconciler(Stores stores, const runtime::WorkloadClient& workloads, Options options = {});
@@ -30,6 +33,8 @@ class RayServiceReconciler final : public plan::Reconciler {
   [[nodiscard]] Result<plan::Plan> plan(const plan::ReconcileInput& input) const override;
 
  private:
+  [[nodiscard]] ObservedGateways observe_gateways(const RayServiceSpec& spec) const;
+
   const Stores stores_;
   const runtime::WorkloadClient& workloads_;
   const Options options_;

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "controllers/rayservice/rules/rayservice_labels.h"
+#include "controllers/rayservice/share_status.h"
 
 namespace tpuslice::rayservice {
 namespace {
@@ -72,15 +73,28 @@ void put_service_status(Json& status) {
   put_member(status, "serviceStatus", is_condition_true(status["conditions"], kReady) ? "Running" : "");
 }
 
-int endpoints_of_service(const RayServiceState& state) {
+/// Endpoints of the service that is switched; of an incremental upgrade also those of the pending cluster.
+int count_endpoints(const RayServiceState& state, const ClusterChoice& choice) {
   const Cluster* selected = state.clusters.find_alive(selected_cluster(state));
-  return selected == nullptr ? 0 : serve_endpoints(*selected);
+  int out = selected == nullptr ? 0 : serve_endpoints(*selected);
+  const bool both = state.spec.incremental && choice.active != nullptr && choice.pending != nullptr;
+  if (both && selected != choice.pending) out += serve_endpoints(*choice.pending);
+  return out;
+}
+
+/// The status of the cluster, and its share of an incremental upgrade. A refused spec says nothing about shares.
+Json cluster_with_share(const RayServiceState& state, const RunningDecisions& decisions, bool refused, bool pending,
+                        const std::string& name) {
+  Json out = cluster_status(state, name, pending ? decisions.pending : decisions.active);
+  if (!name.empty() && !refused) put_share(state, decisions, pending, out);
+  return out;
 }
 
 void update_running(const RayServiceState& state, const RunningDecisions& decisions, const Problem& refusal,
                     Json& status, plan::Changes& changes) {
   const ClusterChoice& choice = decisions.choice;
-  ConditionInput input{state, decisions, refusal, choice.active_name, choice.pending_name, endpoints_of_service(state)};
+  ConditionInput input{
+      state, decisions, refusal, choice.active_name, choice.pending_name, count_endpoints(state, choice)};
   // After a failed write the services may still select the cluster of before. Once they do not, the choice says so.
   const bool promoted = decisions.promote && !state.seen.last_failure;
   if (promoted) {
@@ -89,10 +103,13 @@ void update_running(const RayServiceState& state, const RunningDecisions& decisi
   }
   update_conditions(input, status["conditions"], changes);
   const bool timed_out = string_at(*find_condition(status["conditions"], kReady), {"reason"}) == kInitializingTimedOut;
-  const std::optional<Serving>& active = promoted ? decisions.pending : decisions.active;
-  put_member(status, "activeServiceStatus", timed_out ? Json() : cluster_status(state, input.active_name, active));
+  const bool refused = static_cast<bool>(refusal);
+  put_member(status, "activeServiceStatus",
+             timed_out ? Json() : cluster_with_share(state, decisions, refused, promoted, input.active_name));
   put_member(status, "pendingServiceStatus",
-             timed_out ? Json() : cluster_status(state, input.pending_name, decisions.pending));
+             timed_out || input.pending_name.empty()
+                 ? Json()
+                 : cluster_with_share(state, decisions, refused, true, input.pending_name));
   put_member(status, "numServeEndpoints", input.endpoints);
   put_service_status(status);
 }

@@ -7,6 +7,7 @@
 #include "controllers/plan/finalizers.h"
 #include "controllers/raycluster/rules/raycluster_labels.h"
 #include "controllers/rayservice/cluster_patches.h"
+#include "controllers/rayservice/gateway_render.h"
 #include "controllers/rayservice/rayservice_status.h"
 #include "controllers/rayservice/rules/rayservice_labels.h"
 
@@ -26,6 +27,7 @@ enum class Step : std::uint8_t {
   kClusters,
   kPodLabels,
   kServices,
+  kGateways,    ///< The HTTPRoute refers to services.
   kRetirement,  ///< The time of deletion counts from when the services select another cluster.
   kDeletes,
   kRelease,
@@ -75,19 +77,40 @@ void add_update(const Cluster& cluster, const ClusterUpdate& update, ClusterPatc
                     {"FailedToUpdateRayCluster", fmt::format("Failed to update the RayCluster {}", key.to_string())}));
 }
 
-void add_record(const RunningDecisions& decisions, ClusterPatches& patches, Changes& changes) {
-  const std::optional<Serving>& serving = decisions.newest();
-  if (!serving || !serving->record) return;
-  const Cluster& cluster = *decisions.choice.newest();
-  const ObjectKey& key = cluster.spec.key;
-  patches.annotate(cluster, kServeConfig, serving->record->to_string());
+/// Records what a cluster is given and has accepted. With an incremental upgrade also the configuration itself.
+void add_record(const RayServiceState& state, const Cluster* cluster, const std::optional<Serving>& serving,
+                const ServeGoal& goal, ClusterPatches& patches, Changes& changes) {
+  if (!serving || !goal.config) return;
+  if (state.spec.incremental) {
+    const std::string body = goal.config->json.dump();
+    const bool known = serving->accepted || serving->record;
+    if (known && body.size() <= kMaxRecordedConfig && cluster->annotation(kServeConfigBody) != body) {
+      patches.annotate(*cluster, kServeConfigBody, body);
+      if (!serving->record) changes.reasons.push_back(fmt::format("recording what {} serves", cluster->name()));
+    }
+  }
+  if (!serving->record) return;
+  const ObjectKey& key = cluster->spec.key;
+  patches.annotate(*cluster, kServeConfig, serving->record->to_string());
+  const auto report = [&](std::string_view reason, std::string message) {
+    patches.report(*cluster,
+                   {{{EventType::kNormal, std::string(reason), std::string(plan::kReconciling), std::move(message)}}});
+  };
   if (!serving->record->accepted) {
-    changes.reasons.push_back(fmt::format("giving RayCluster {} serveConfigV2", key.name));
+    changes.reasons.push_back(goal.is_step()
+                                  ? fmt::format("giving RayCluster {} target_capacity {}", key.name, *goal.capacity)
+                                  : fmt::format("giving RayCluster {} serveConfigV2", key.name));
+    return;
+  }
+  if (goal.is_step()) {
+    changes.reasons.push_back(fmt::format("RayCluster {} has accepted target_capacity {}", key.name, *goal.capacity));
+    report("UpdatedServeTargetCapacity", fmt::format("Updated target_capacity of serve applications to {} for the "
+                                                     "RayCluster {}",
+                                                     *goal.capacity, key.to_string()));
     return;
   }
   changes.reasons.push_back(fmt::format("RayCluster {} has accepted serveConfigV2", key.name));
-  patches.report(cluster, {{{EventType::kNormal, "UpdatedServeApplications", std::string(plan::kReconciling),
-                             fmt::format("Updated serve applications to the RayCluster {}", key.to_string())}}});
+  report("UpdatedServeApplications", fmt::format("Updated serve applications to the RayCluster {}", key.to_string()));
 }
 
 void add_retirement_times(const RetirementDecision& retirement, ClusterPatches& patches, Changes& changes) {
@@ -176,6 +199,7 @@ std::string reason_of_deletion(const RunningDecisions& decisions, const Cluster&
 void render_removal(const Removal& removal, Changes& changes) {
   changes.stage(Step::kDeletes).independent = true;
   for (const Cluster* cluster : removal.clusters) delete_cluster(*cluster, removal.why, changes);
+  for (const OwnGateway& gateway : removal.gateways) delete_gateway(gateway, removal.why, Step::kDeletes, changes);
   for (const ObjectPtr& service : removal.services) delete_service(*service, removal.why, changes);
 }
 
@@ -200,6 +224,10 @@ void render_running(const RayServiceState& state, const RunningDecisions& decisi
     changes.add(Step::kFinalizer, plan::add_finalizer(kRayServices, state.seen.service, kFinalizer));
     changes.reasons.emplace_back("adding the finalizer");
   }
+  if (decisions.rollback_impossible) {
+    changes.event(EventType::kWarning, "RollbackImpossible",
+                  fmt::format("Active cluster {} not found, rollback cannot be initiated", state.active_name()));
+  }
   if (decisions.promote) {
     changes.reasons.push_back(
         fmt::format("RayCluster {} is ready: the services select it", decisions.choice.pending_name));
@@ -207,18 +235,22 @@ void render_running(const RayServiceState& state, const RunningDecisions& decisi
   ClusterPatches patches;
   if (const Cluster* newest = decisions.choice.newest()) add_update(*newest, decisions.update, patches, changes);
   for (const auto& [cluster, update] : decisions.suspensions) add_update(*cluster, update, patches, changes);
-  add_record(decisions, patches, changes);
+  add_record(state, decisions.choice.active, decisions.active, decisions.goals.active, patches, changes);
+  add_record(state, decisions.choice.pending, decisions.pending, decisions.goals.pending, patches, changes);
   add_retirement_times(decisions.retirement, patches, changes);
   for (Action& action : patches.actions()) changes.add(Step::kClusterPatches, std::move(action));
   add_new_cluster(decisions, changes);
   add_labels(decisions, changes);
   for (const Service& service : decisions.services) add_service(service, changes);
+  add_gateways(state, decisions.gateways, changes.stage(Step::kGateways), changes);
   for (const Cluster* cluster : decisions.retirement.deletes) {
     delete_cluster(*cluster, reason_of_deletion(decisions, *cluster), changes);
   }
-  const std::optional<Serving>& newest = decisions.newest();
-  for (const auto& due : {decisions.room.requeue_after, decisions.retirement.requeue_after,
-                          newest ? newest->requeue_after : std::nullopt}) {
+  const auto retry_of = [](const std::optional<Serving>& serving) {
+    return serving ? serving->requeue_after : std::nullopt;
+  };
+  for (const auto& due : {decisions.room.requeue_after, decisions.retirement.requeue_after, decisions.traffic_after,
+                          retry_of(decisions.active), retry_of(decisions.pending)}) {
     if (due) changes.requeue_within(*due);
   }
   changes.requests = decisions.requests;

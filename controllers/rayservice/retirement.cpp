@@ -1,6 +1,7 @@
 #include "controllers/rayservice/retirement.h"
 
 #include "controllers/plan/plan.h"
+#include "controllers/rayservice/gateway_decisions.h"
 #include "controllers/rayservice/rules/rayservice_labels.h"
 
 namespace tpuslice::rayservice {
@@ -19,6 +20,7 @@ RetirementDecision decide_retirement(const RayServiceState& state, std::string_v
     const bool served = cluster.name() != state.pending_name();
     const std::optional<Timestamp> time = parse_rfc3339(recorded);
     const Timestamp due = time.value_or(served ? now + state.spec.deletion_delay : now);
+    if (is_routed_to(state, cluster)) continue;
     if (due <= now) {
       out.deletes.push_back(&cluster);
       continue;

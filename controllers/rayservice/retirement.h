@@ -1,7 +1,8 @@
 // Retirement: RayClusters that are no longer used are deleted.
 //
 // One that served stays for rayClusterDeletionDelaySeconds, so that requests that are under way end; the time of its
-// deletion is recorded on it. One that did not serve is deleted at once: it only occupies nodes.
+// deletion is recorded on it. One that did not serve is deleted at once: it only occupies nodes. One that is still in
+// the HTTPRoute stays until the route has changed.
 #pragma once
 
 #include <vector>

@@ -23,15 +23,19 @@ constexpr YamlLimits kConfigLimits{.bytes = 1U << 20U, .depth = 32, .nodes = 50'
 }  // namespace
 
 Result<ServeConfig> parse_serve_config(std::string_view yaml) {
-  ServeConfig out;
   Result<Json> parsed = parse_yaml(yaml, kConfigLimits);
   if (!parsed) return parsed.error().within("spec.serveConfigV2");
-  out.json = *std::move(parsed);
-  if (out.json.is_null()) out.json = {{"applications", Json::array()}};
-  if (!out.json.is_object()) {
+  if (parsed->is_null()) return serve_config_of({{"applications", Json::array()}});
+  if (!parsed->is_object()) {
     return Error::invalid_argument("spec.serveConfigV2: found {}, expected a mapping with applications",
-                                   out.json.type_name());
+                                   parsed->type_name());
   }
+  return serve_config_of(*std::move(parsed));
+}
+
+ServeConfig serve_config_of(Json json) {
+  ServeConfig out;
+  out.json = std::move(json);
   const Json* logging = find_set(out.json, {"logging_config"});
   for (const Json& application : array_at(out.json, {"applications"})) {
     out.applications.push_back(clip(string_at(application, {"name"}, kDefaultApplication), ray::kMaxName));
@@ -44,6 +48,21 @@ Result<ServeConfig> parse_serve_config(std::string_view yaml) {
   }
   out.hash = short_hash(out.json.dump(), kHashLength);
   return out;
+}
+
+ServeConfig with_capacity(ServeConfig config, std::optional<int> target_capacity) {
+  if (!target_capacity || !config.json.is_object()) return config;
+  config.json["target_capacity"] = *target_capacity;
+  config.hash = short_hash(config.json.dump(), kHashLength);
+  return config;
+}
+
+std::optional<ServeConfig> recorded_config(const ServeRecord& record, const std::string& body) {
+  if (record.hash.empty() || body.empty() || body.size() > kConfigLimits.bytes) return std::nullopt;
+  Result<Json> json = parse_json(body);
+  if (!json || !json->is_object()) return std::nullopt;
+  ServeConfig out = serve_config_of(*std::move(json));
+  return out.hash == record.hash ? std::optional(std::move(out)) : std::nullopt;
 }
 
 ServeRecord ServeRecord::parse(const std::string& annotation) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,6 +21,11 @@ struct ServeConfig {
 };
 /// `yaml`: spec.serveConfigV2. Errors: InvalidArgument unless it is a mapping.
 [[nodiscard]] Result<ServeConfig> parse_serve_config(std::string_view yaml);
+
+/// The configuration in this document.
+[[nodiscard]] ServeConfig serve_config_of(Json json);
+/// `config` for this percentage of the replicas; without a number, for what `config` itself says, or for all.
+[[nodiscard]] ServeConfig with_capacity(ServeConfig config, std::optional<int> target_capacity);
 
 /// Annotation kServeConfig of a RayCluster, so that an operator that is restarted knows it:
 ///
@@ -39,5 +45,8 @@ struct ServeRecord {
   static ServeRecord parse(const std::string& annotation);
   [[nodiscard]] std::string to_string() const;
 };
+
+/// The configuration that the record is about, from annotation kServeConfigBody; nothing if it is another one.
+[[nodiscard]] std::optional<ServeConfig> recorded_config(const ServeRecord& record, const std::string& body);
 
 }  // namespace tpuslice::rayservice

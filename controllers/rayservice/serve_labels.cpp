@@ -9,15 +9,6 @@
 namespace tpuslice::rayservice {
 namespace {
 
-std::int64_t proxy_port(const Cluster& cluster) {
-  const Json* pod = cluster.spec.head.pod_template;
-  if (pod == nullptr) return raycluster::kServePort;
-  for (const Json& port : array_at(*pod, {"spec", "containers", "0", "ports"})) {
-    if (string_at(port, {"name"}) == "serve") return int_at(port, {"containerPort"}, raycluster::kServePort);
-  }
-  return raycluster::kServePort;
-}
-
 std::optional<bool> head_serves(const Cluster& cluster, const Serving& serving, const plan::WorkloadAnswers& answers,
                                 bool exclude_head) {
   if (exclude_head) return false;
@@ -42,6 +33,15 @@ std::optional<bool> host_serves(const PodView& pod, const Serving& serving) {
 
 }  // namespace
 
+std::int64_t serve_port(const Cluster& cluster) {
+  const Json* pod = cluster.spec.head.pod_template;
+  if (pod == nullptr) return raycluster::kServePort;
+  for (const Json& port : array_at(*pod, {"spec", "containers", "0", "ports"})) {
+    if (string_at(port, {"name"}) == "serve") return int_at(port, {"containerPort"}, raycluster::kServePort);
+  }
+  return raycluster::kServePort;
+}
+
 std::optional<plan::WorkloadRequest> proxy_request(const Cluster& cluster) {
   if (cluster.head == nullptr || cluster.head->phase != PodPhase::kRunning || cluster.head->pod_ip.empty()) return {};
   const ServeRecord record = ServeRecord::parse(cluster.annotation(kServeConfig));
@@ -50,7 +50,7 @@ std::optional<plan::WorkloadRequest> proxy_request(const Cluster& cluster) {
   out.name = "proxy/" + cluster.name();
   const std::string& ip = cluster.head->pod_ip;
   const bool ipv6 = ip.find(':') != std::string::npos;
-  out.address = fmt::format("{}{}{}:{}", ipv6 ? "[" : "", ip, ipv6 ? "]" : "", proxy_port(cluster));
+  out.address = fmt::format("{}{}{}:{}", ipv6 ? "[" : "", ip, ipv6 ? "]" : "", serve_port(cluster));
   out.target = "/-/healthz";
   out.interval = kPollInterval;
   // Until the configuration is accepted there is no proxy, and failures back off. Then a new request is due at once.

@@ -10,6 +10,7 @@
 // While it is unknown what serves, labels stay as they are.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <vector>
 
@@ -18,6 +19,9 @@
 #include "controllers/rayservice/serving.h"
 
 namespace tpuslice::rayservice {
+
+/// Port of the head's Serve proxy: the one named serve, or Ray's default.
+[[nodiscard]] std::int64_t serve_port(const Cluster& cluster);
 
 /// GET of the head's Serve proxy; nothing while the head does not run, or no configuration was sent to the cluster.
 [[nodiscard]] std::optional<plan::WorkloadRequest> proxy_request(const Cluster& cluster);

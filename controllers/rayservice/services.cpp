@@ -86,6 +86,11 @@ const ObjectView* find_service(const RayServiceObserved& seen, const std::string
   return found == seen.services.end() ? nullptr : found->get();
 }
 
+const ObjectView* own_service(const RayServiceState& state, const std::string& name) {
+  const ObjectView* live = find_service(state.seen, name);
+  return live != nullptr && live->controller && live->controller->uid == state.spec.uid ? live : nullptr;
+}
+
 template <typename Decide>
 Service decide(const RayServiceState& state, Object desired, const Decide& decide_by_live) {
   const ObjectView* live = find_service(state.seen, desired.name());
@@ -113,18 +118,33 @@ std::vector<ObjectKey> service_keys(const RayServiceSpec& spec) {
 }
 
 std::string selected_cluster(const RayServiceState& state) {
-  const ObjectView* live = find_service(state.seen, serve_service_name(state.spec));
-  if (live == nullptr || !live->controller || live->controller->uid != state.spec.uid) return {};
+  const ObjectView* live =
+      own_service(state, state.spec.incremental ? head_service_name(state.spec) : serve_service_name(state.spec));
+  if (live == nullptr) return {};
   return string_at(live->object().json(), {"spec", "selector", raycluster::kRayCluster});
 }
 
-std::vector<Service> decide_services(const RayServiceState& state, const Cluster& cluster, const Options& options) {
-  std::vector<Service> out{decide(state, build_head(state.spec, cluster, options), plan::decide_service)};
+bool owns_serve_service(const RayServiceState& state) {
+  return own_service(state, serve_service_name(state.spec)) != nullptr;
+}
+
+Service decide_head_service(const RayServiceState& state, const Cluster& cluster, const Options& options) {
+  return decide(state, build_head(state.spec, cluster, options), plan::decide_service);
+}
+
+std::optional<Service> decide_serve_service(const RayServiceState& state, const Cluster& cluster) {
   Object serve = build_serve(state.spec, cluster);
-  // The API server refuses a service without ports.
-  if (!array_at(serve.json(), {"spec", "ports"}).empty()) {
-    out.push_back(decide(state, std::move(serve), plan::decide_described_service));
-  }
+  if (array_at(serve.json(), {"spec", "ports"}).empty()) return std::nullopt;
+  return decide(state, std::move(serve), plan::decide_described_service);
+}
+
+Service decide_service(const RayServiceState& state, Object desired) {
+  return decide(state, std::move(desired), plan::decide_service);
+}
+
+std::vector<Service> decide_services(const RayServiceState& state, const Cluster& cluster, const Options& options) {
+  std::vector<Service> out{decide_head_service(state, cluster, options)};
+  if (std::optional<Service> serve = decide_serve_service(state, cluster)) out.push_back(*std::move(serve));
   return out;
 }
 

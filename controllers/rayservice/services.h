@@ -1,6 +1,7 @@
 // The services of a RayService: clients reach the head and the Serve proxies of the active cluster by them.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,8 +17,11 @@ namespace tpuslice::rayservice {
 [[nodiscard]] std::string serve_service_name(const RayServiceSpec& spec);
 [[nodiscard]] std::vector<ObjectKey> service_keys(const RayServiceSpec& spec);
 
-/// The cluster that the live serve service selects; empty without a serve service of ours.
+/// The cluster that the live service which is switched selects: the serve service, or the head service with
+/// NewClusterWithIncrementalUpgrade. Empty without one of ours.
 [[nodiscard]] std::string selected_cluster(const RayServiceState& state);
+/// There is a serve service, and it is ours.
+[[nodiscard]] bool owns_serve_service(const RayServiceState& state);
 
 struct Service {
   Object desired;
@@ -29,5 +33,10 @@ struct Service {
 /// or those of spec.serveService with the same names.
 [[nodiscard]] std::vector<Service> decide_services(const RayServiceState& state, const Cluster& cluster,
                                                    const Options& options);
+[[nodiscard]] Service decide_head_service(const RayServiceState& state, const Cluster& cluster, const Options& options);
+/// Nothing if it would have no ports, which the API server refuses.
+[[nodiscard]] std::optional<Service> decide_serve_service(const RayServiceState& state, const Cluster& cluster);
+/// Decides about a service of our own making.
+[[nodiscard]] Service decide_service(const RayServiceState& state, Object desired);
 
 }  // namespace tpuslice::rayservice

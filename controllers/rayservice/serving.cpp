@@ -206,6 +206,10 @@ Serving observe(const Cluster& cluster, const ray::Dashboard& dashboard, const W
   return out;
 }
 
+bool has_accepted(const ServeRecord& record, const ServeConfig& config) {
+  return record.accepted && record.hash == config.hash;
+}
+
 Problem head_not_ready(const Cluster& cluster) {
   return {"HeadNotReady", fmt::format("the head of RayCluster {} is not ready", cluster.name())};
 }
@@ -232,12 +236,13 @@ Serving apply_serve_config(const Cluster& cluster, const ServeConfig& config, co
   const std::optional<ray::Dashboard> dashboard = dashboard_of(cluster, options);
   if (!dashboard) {
     Serving out = observe_serving(cluster, answers, options);
-    const ServeRecord record = record_of(cluster);
-    if (record.accepted && record.hash == config.hash) out.problem = {};
+    out.accepted = has_accepted(record_of(cluster), config);
+    if (out.accepted) out.problem = {};
     return out;
   }
   Serving out = observe(cluster, *dashboard, answers);
   ConfigSender(cluster, *dashboard, config, answers, now, options, out).run(answers.to(out.requests.front()));
+  out.accepted = has_accepted(out.record ? *out.record : record_of(cluster), config);
   return out;
 }
 

@@ -26,7 +26,9 @@ struct Serving {
   std::optional<ray::ServeInfo> info;
   bool current = false;               ///< `info` is what the cluster reports now, after the last configuration.
   std::optional<ServeRecord> record;  ///< To write.
-  Problem problem;                    ///< Why the configuration is not applied: for kServeConfigApplied.
+  /// The cluster has accepted the configuration that was to be applied.
+  bool accepted = false;
+  Problem problem;  ///< Why the configuration is not applied: for kServeConfigApplied.
   std::optional<Duration> requeue_after;
 
   /// At least one application, and all are RUNNING.

@@ -144,8 +144,33 @@ void update_upgrade(const ConditionInput& input, ServiceConditions& conditions) 
   }
 }
 
+void update_rollback(const ConditionInput& input, ServiceConditions& conditions, Json& all) {
+  const ClusterChoice& choice = input.decisions.choice;
+  if (input.refusal) return;
+  if (choice.rollback) {
+    return conditions.set(kRollbackInProgress, "True", "DesiredClusterSpecChanged",
+                          choice.reverted ? "Goal state reverted to original cluster, rolling back."
+                                          : "Goal state changed mid-upgrade, rolling back to original cluster.");
+  }
+  if (conditions.is_true(kRollbackInProgress)) remove_condition(all, kRollbackInProgress);
+}
+
+/// spec.rayClusterConfig has changed during an upgrade, and the new cluster has not been made yet.
+Problem rolls_back(const ClusterChoice& choice) {
+  return {std::string(kRollbackInProgress),
+          fmt::format("spec.rayClusterConfig has changed during an upgrade: capacity and traffic of RayCluster {} go "
+                      "back to {}, then a new RayCluster is created",
+                      choice.pending_name, choice.active_name)};
+}
+
 Problem up_to_date_problem(const ConditionInput& input) {
   if (input.refusal) return {"NotAccepted", "the spec is refused"};
+  if (input.decisions.choice.rollback && !input.decisions.choice.reverted) return rolls_back(input.decisions.choice);
+  if (input.decisions.choice.waits_for_gateway) {
+    const Problem& problem = input.decisions.gateways.problem;
+    if (problem) return problem;
+    return {"ChildrenPending", "gateways and httproutes are not watched yet"};
+  }
   if (!input.decisions.choice.outdated && !input.decisions.choice.held) return {};
   const Cluster& cluster = *input.decisions.choice.newest();
   if (input.decisions.choice.held) {
@@ -159,12 +184,30 @@ Problem up_to_date_problem(const ConditionInput& input) {
                       cluster.name())};
 }
 
+/// A cluster that is not the newest does not accept another target_capacity.
+Problem capacity_problem(const RunningDecisions& decisions) {
+  for (const auto& [goal, serving] : {std::pair(&decisions.goals.active, &decisions.active),
+                                      std::pair(&decisions.goals.pending, &decisions.pending)}) {
+    if (goal->is_step() && *serving && !(*serving)->accepted) return (*serving)->problem;
+  }
+  return {};
+}
+
+/// Whether a failure of the condition is one to change the capacity.
+bool is_capacity_step(const RunningDecisions& decisions) { return static_cast<bool>(capacity_problem(decisions)); }
+
 Problem serve_problem(const ConditionInput& input) {
   if (input.refusal) return {"NotAccepted", "the spec is refused"};
+  const ClusterChoice& choice = input.decisions.choice;
+  if (choice.rollback && !choice.reverted) {
+    const Problem problem = capacity_problem(input.decisions);
+    return problem ? problem : rolls_back(choice);
+  }
+  if (choice.waits_for_gateway) return up_to_date_problem(input);
   const std::optional<Serving>& serving = input.decisions.newest();
   if (!serving) return {"HeadNotReady", "the RayCluster is being created"};
   if (serving->record && serving->record->accepted) return {};
-  return serving->problem;
+  return serving->problem ? serving->problem : capacity_problem(input.decisions);
 }
 
 std::string_view service_progress(plan::ChildDecision::Kind kind) {
@@ -197,6 +240,7 @@ Problem children_problem(const ConditionInput& input) {
   if (failure && (failure->reason == kFailedRayCluster || failure->reason == kFailedService)) {
     return {failure->reason, failure->message};
   }
+  if (input.decisions.gateways.problem) return input.decisions.gateways.problem;
   if (input.decisions.create) pending = fmt::format("RayCluster {} is being created", input.decisions.create->name());
   if (pending.empty() && input.active_name.empty()) {
     if (input.refusal) return {"NotAccepted", "the spec is refused"};
@@ -228,6 +272,7 @@ void update_conditions(const ConditionInput& input, Json& conditions, Changes& c
   ServiceConditions upstream(input.state, static_cast<bool>(input.refusal), conditions);
   update_ready(input, upstream, changes);
   update_upgrade(input, upstream);
+  update_rollback(input, upstream, conditions);
   set_own(input, plan::kAccepted, input.refusal, "the spec is valid", kInvalidSpec, conditions, changes);
   if (upstream.reason(kReady) == kInitializingTimedOut) return update_timed_out(input.state, input.refusal, conditions);
   set_own(input, kUpToDate, up_to_date_problem(input), "the newest RayCluster has the present rayClusterConfig",
@@ -235,14 +280,18 @@ void update_conditions(const ConditionInput& input, Json& conditions, Changes& c
   const Problem serve = serve_problem(input);
   const bool failed = serve.reason == "ConfigRefused" || serve.reason == "DashboardFailing";
   set_own(input, kServeConfigApplied, serve, "the newest RayCluster has accepted serveConfigV2",
-          failed ? "FailedToUpdateServeApplications" : "", conditions, changes);
+          !failed                             ? ""
+          : is_capacity_step(input.decisions) ? "FailedToUpdateTargetCapacity"
+                                              : "FailedToUpdateServeApplications",
+          conditions, changes);
   Problem room = input.decisions.room.problem;
   if (input.refusal && input.decisions.choice.newest() == nullptr) room = {"NotAccepted", "the spec is refused"};
   if (plan::begins_to_wait(conditions, room)) changes.event(EventType::kNormal, plan::kSliceWaiting, room.message);
   set_own(input, plan::kSlicesPlaced, room, "the slices of the newest RayCluster are placed",
           room.reason == kNoRoomForUpgrade ? kNoRoomForUpgrade : "", conditions, changes);
-  set_own(input, plan::kChildrenReady, children_problem(input), "all children of the RayService exist", "", conditions,
-          changes);
+  const Problem children = children_problem(input);
+  set_own(input, plan::kChildrenReady, children, "all children of the RayService exist",
+          children.reason == kGatewayApiMissing ? kGatewayApiMissing : "", conditions, changes);
   follow_generation(input.state, input.refusal, conditions);
 }
 

@@ -2,14 +2,16 @@
 
 #include <algorithm>
 
+#include "controllers/rayservice/gateway.h"
 #include "controllers/rayservice/rules/rayservice_labels.h"
 
 namespace tpuslice::rayservice {
 namespace {
 
-/// Clusters and services that are to be deleted, or are being deleted.
+/// Children that are to be deleted, or are being deleted.
 bool has_children(const RayServiceState& state) {
-  return !state.clusters.all().empty() || !own_services(state).empty();
+  return !state.clusters.all().empty() || !own_services(state).empty() || own_gateway(state) != nullptr ||
+         own_http_route(state) != nullptr;
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-// Suspension: spec.suspend deletes all clusters and services; without it they are created again.
+// Suspension: spec.suspend deletes all clusters, services, the Gateway and the HTTPRoute; without it they are created
+// again.
 //
 // Progress is recorded in conditions, as in upstream: Suspending is written before the first deletion, Suspended after
 // the last. A suspension that has begun is completed even if spec.suspend is unset meanwhile.
@@ -13,7 +14,7 @@ namespace tpuslice::rayservice {
 enum class SuspendPhase : std::uint8_t {
   kRunning,    ///< Not suspended.
   kRequested,  ///< To be suspended: Suspending is written, and nothing else.
-  kDeleting,   ///< Suspending is written: clusters and services are deleted.
+  kDeleting,   ///< Suspending is written: the children are deleted.
   kDeleted,    ///< All are deleted: Suspended is written.
   kSuspended,
   kResumed,  ///< Suspended is removed, and nothing else.

@@ -8,6 +8,7 @@
 #include "controllers/plan/waiting_conditions.h"
 #include "controllers/ray/child_cluster.h"
 #include "controllers/rayservice/cluster_suspension.h"
+#include "controllers/rayservice/incremental_upgrade.h"
 #include "controllers/rayservice/rules/rayservice_labels.h"
 #include "controllers/rayservice/services.h"
 
@@ -52,10 +53,34 @@ void set_pending(const Cluster* pending, ClusterChoice& choice) {
   choice.pending_name = pending == nullptr ? std::string() : pending->name();
 }
 
+/// Whether the pending cluster of an incremental upgrade has traffic. Then the active one is not deleted to make room.
+bool has_traffic(const RayServiceState& state, const std::string& pending) {
+  return state.spec.incremental && share_of(state, pending).traffic.value_or(0) > 0;
+}
+
+/// Whether an incremental upgrade is under way, both of whose clusters stay. A pending cluster that is rolled back is
+/// given up.
+bool goes_on(const RayServiceState& state, const ConfigHash& config, ClusterChoice& choice) {
+  if (!state.spec.incremental || choice.active == nullptr || choice.pending == nullptr) return false;
+  if (!is_rolling_back(state, *choice.active, *choice.pending, config)) return true;
+  const Progress now = progress_of(share_of(state, choice.active_name), share_of(state, choice.pending_name));
+  if (is_rolled_back(now, choice.pending->head_ready())) {
+    set_pending(nullptr, choice);
+    return false;
+  }
+  choice.rollback = true;
+  choice.reverted = config.fits(*choice.active);
+  return true;
+}
+
 std::string advice(const RayServiceState& state, const ClusterChoice& choice, const Options& options) {
   const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(options.room_timeout).count();
   const std::string waits = fmt::format("RayCluster {} has waited for nodes for {} s while RayCluster {} has its own",
                                         choice.pending_name, seconds, choice.active_name);
+  if (has_traffic(state, choice.pending_name)) {
+    return fmt::format("{}: add nodes; it gets those that Ray's autoscaler takes from {}, whose capacity is lowered",
+                       waits, choice.active_name);
+  }
   if (state.spec.replace_without_room) {
     return fmt::format("{}: {} is deleted first, as annotation {} says; requests fail until {} is ready", waits,
                        choice.active_name, kUpgradeWithoutRoom, choice.pending_name);
@@ -74,11 +99,18 @@ ClusterChoice present_clusters(const RayServiceState& state) {
   if (state.pending_name() != out.active_name) {
     set_pending(state.clusters.find_alive(state.pending_name()), out);
   }
+  // The active cluster of an incremental upgrade was lost: the other one, which has traffic, gets all of it.
+  if (out.active == nullptr && out.pending != nullptr && has_traffic(state, out.pending_name)) {
+    out.active = out.pending;
+    out.active_name = out.pending_name;
+    set_pending(nullptr, out);
+  }
   return out;
 }
 
 ClusterChoice choose_clusters(const RayServiceState& state, const ConfigHash& config) {
   ClusterChoice out = present_clusters(state);
+  if (goes_on(state, config, out)) return out;
   const Cluster* pending = out.pending;
   set_pending(nullptr, out);
   if (out.active != nullptr && has_config(*out.active, config)) return out;
@@ -98,6 +130,11 @@ ClusterChoice choose_clusters(const RayServiceState& state, const ConfigHash& co
   }
   if (const Cluster* unused = find_unused(state, out, config)) {
     set_pending(unused, out);
+    return out;
+  }
+  // Without a Gateway the new cluster would get no traffic, and hold nodes.
+  if (state.spec.incremental && out.active != nullptr && !state.seen.gateways.watched) {
+    out.waits_for_gateway = true;
     return out;
   }
   out.create = true;
@@ -127,6 +164,7 @@ RoomDecision decide_room(const RayServiceState& state, const ClusterChoice& choi
   out.problem = {reason.empty() ? "SlicesWaiting" : reason,
                  fmt::format("RayCluster {}: {}", newest->name(), string_at(*condition, {"message"}))};
   if (!plan::is_lack_of_nodes(reason) || choice.pending == nullptr || choice.active == nullptr) return out;
+  if (choice.rollback) return out;
   const auto since = parse_rfc3339(string_at(*condition, {"lastTransitionTime"}));
   if (!since) return out;
   const Duration waited = state.seen.now - *since;
@@ -136,7 +174,7 @@ RoomDecision decide_room(const RayServiceState& state, const ClusterChoice& choi
   }
   out.problem = {std::string(kNoRoomForUpgrade),
                  fmt::format("{}. {}", advice(state, choice, options), out.problem.message)};
-  out.replace = state.spec.replace_without_room;
+  out.replace = state.spec.replace_without_room && !has_traffic(state, choice.pending_name);
   return out;
 }
 

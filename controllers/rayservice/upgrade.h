@@ -7,6 +7,8 @@
 // cluster is pending until it serves.
 //
 // A suspended cluster is not upgraded: see cluster_suspension.h.
+// With NewClusterWithIncrementalUpgrade the services do not move at once, and a pending cluster that has traffic is not
+// given up at once (incremental_upgrade.h).
 //
 // Both clusters have slices at the same time. kUpgradeWithoutRoom says what happens if there are no nodes for the
 // slices of the new one.
@@ -29,9 +31,20 @@ struct ClusterChoice {
   bool create = false;               ///< A cluster with the pending name is to be made.
   bool outdated = false;             ///< upgradeStrategy.type None: the newest cluster has another config.
   bool held = false;                 ///< The newest cluster has another config, and is suspended.
+  bool rollback = false;             ///< Traffic and capacity go back to the active cluster.
+  bool reverted = false;             ///< `rollback`, and the active cluster has the present config.
+  bool waits_for_gateway = false;    ///< A cluster is made once Gateways and HTTPRoutes are watched.
 
-  /// The newest cluster, which has, or is to get, the present specification; null until it is made.
-  [[nodiscard]] const Cluster* newest() const { return pending != nullptr || create ? pending : active; }
+  /// The newest cluster, which has, or is to get, the present specification; null until it is made. In a rollback the
+  /// one that stays.
+  [[nodiscard]] const Cluster* newest() const {
+    if (rollback) return active;
+    return pending != nullptr || create ? pending : active;
+  }
+  /// The newest cluster has, or gets, the present specification.
+  [[nodiscard]] bool is_up_to_date() const {
+    return !outdated && !held && !waits_for_gateway && (!rollback || reverted);
+  }
 };
 
 [[nodiscard]] ClusterChoice choose_clusters(const RayServiceState& state, const ConfigHash& config);

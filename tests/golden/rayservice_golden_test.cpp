@@ -33,9 +33,11 @@ void run_until(World& world, const std::string& reason) {
 }
 
 // Plans are carried out, and pods run, until the service is idle or a plan has the reason `until`; then the service is
-// edited, and the same again. Dashboards answer with `status` from the edit on; slices of new clusters wait.
+// edited, and the same again; then it is edited with `editAgain`, and the same until `untilThen`. Dashboards answer
+// with `status` from the edit on; slices of new clusters wait.
 World world_of(const Json& input) {
   World world(input["service"]);
+  world.serves_gateways = input.value("servesGateways", true);
   world.service()["metadata"]["uid"] = "uid-llm";
   if (input.contains("edit")) {
     world.settle();
@@ -44,6 +46,10 @@ World world_of(const Json& input) {
     for (const auto& [name, cluster] : world.clusters()) world.ray(name).answer_status = input.value("status", 200);
   }
   if (input.contains("until")) run_until(world, string_at(input, {"until"}));
+  if (input.contains("editAgain")) {
+    world.service() = apply_merge_patch(world.service(), input["editAgain"]);
+    run_until(world, string_at(input, {"untilThen"}));
+  }
   return world;
 }
 

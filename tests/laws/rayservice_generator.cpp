@@ -14,6 +14,11 @@ auto pick(Generator& dice, Map& map) {
   return std::next(map.begin(), dice.below(static_cast<int>(map.size())));
 }
 
+/// The service may have NewClusterWithIncrementalUpgrade.
+bool has_options(World& world) {
+  return find_set(world.service(), {"spec", "upgradeStrategy", "clusterUpgradeOptions"}) != nullptr;
+}
+
 }  // namespace
 
 World Generator::world() {
@@ -22,8 +27,16 @@ World Generator::world() {
   if (chance(30)) service["spec"]["rayClusterDeletionDelaySeconds"] = below(3) * 10;
   if (chance(20)) service["metadata"]["annotations"]["tpuslice.dev/upgrade-without-room"] = "replace";
   if (chance(15)) service["spec"]["rayClusterConfig"]["enableInTreeAutoscaling"] = true;
+  if (chance(40)) {
+    constexpr std::array kSurges{100, 50, 30};
+    const int surge = kSurges.at(static_cast<std::size_t>(below(kSurges.size())));
+    const Json incremental = an_incremental_service(surge, chance(50) ? surge : 20, chance(50) ? 1 : 10);
+    service["spec"]["upgradeStrategy"] = incremental["spec"]["upgradeStrategy"];
+    service["spec"]["rayClusterConfig"]["enableInTreeAutoscaling"] = true;
+  }
   World out(std::move(service));
-  for (int round = below(25); round > 0; --round) {
+  const int rounds = below(has_options(out) ? 50 : 25);
+  for (int round = rounds; round > 0; --round) {
     out.step();
     if (chance(10)) edit(out);
     if (chance(15)) disturb(out);
@@ -55,6 +68,7 @@ void Generator::edit(World& world) {
     }
     case 5:
       spec["upgradeStrategy"]["type"] = chance(70) ? "NewCluster" : "None";
+      if (has_options(world) && chance(50)) spec["upgradeStrategy"]["type"] = kIncrementalUpgrade;
       return;
     case 6:
       spec["suspend"] = chance(40);
@@ -128,7 +142,31 @@ void Generator::change_objects(World& world) {
   }
 }
 
+void Generator::change_gateways(World& world) {
+  switch (below(5)) {
+    case 0:
+      world.serves_gateways = chance(60);
+      return;
+    case 1:
+      world.accepts_gateways = chance(60);
+      for (auto& [name, gateway] : world.gateways()) gateway.erase("status");
+      return;
+    case 2:
+      world.gateways().clear();
+      return;
+    case 3:
+      world.routes().clear();
+      return;
+    default:
+      for (auto& [name, route] : world.routes()) {
+        route["spec"]["rules"][0]["backendRefs"][0]["weight"] = below(101);
+        if (chance(30)) route["spec"]["hostnames"] = Json::array({"another"});
+      }
+  }
+}
+
 void Generator::disturb(World& world) {
+  if (has_options(world) && chance(25)) return change_gateways(world);
   switch (below(6)) {
     case 0:
       world.restart_operator();
@@ -150,11 +188,13 @@ void Generator::heal(World& world) {
   Json& spec = world.service()["spec"];
   spec["suspend"] = false;
   world.config().erase("suspend");
-  spec["upgradeStrategy"]["type"] = "NewCluster";
+  spec["upgradeStrategy"]["type"] = has_options(world) && chance(75) ? std::string(kIncrementalUpgrade) : "NewCluster";
   spec["serveConfigV2"] = a_serve_config("app");
   for (Json& group : world.config()["workerGroupSpecs"]) group["replicas"] = 1;
   spec["excludeHeadPodFromServeSvc"] = false;
   world.places_slices = true;
+  world.serves_gateways = true;
+  world.accepts_gateways = true;
   for (auto& [name, pod] : world.pods()) pod["status"]["conditions"][0]["status"] = "True";
   world.heal_ray();
 }

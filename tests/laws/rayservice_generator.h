@@ -18,7 +18,8 @@ class Generator final : public laws::Dice {
   /// suspension, of the clusters alone as well; an invalid spec.
   void edit(World& world);
   /// Dashboards fail, applications change their status, proxies move; pods, clusters and services are deleted or
-  /// changed by others; slices find no nodes; the operator is restarted.
+  /// changed by others; slices find no nodes; the operator is restarted; Gateways are not served, not accepted, deleted
+  /// or changed.
   void disturb(World& world);
   /// Ends what disturb() and edit() did that keeps a service from being ready.
   void heal(World& world);
@@ -26,6 +27,7 @@ class Generator final : public laws::Dice {
  private:
   void change_answers(World& world);
   void change_objects(World& world);
+  void change_gateways(World& world);
 };
 
 }  // namespace tpuslice::rayservice

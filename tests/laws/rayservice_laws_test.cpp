@@ -3,11 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 
 #include "controllers/raycluster/rules/raycluster_labels.h"
 #include "controllers/rayservice/clusters.h"
 #include "controllers/rayservice/config_hash.h"
+#include "controllers/rayservice/gateway_decisions.h"
 #include "controllers/rayservice/rayservice_plan.h"
 #include "controllers/rayservice/rayservice_state.h"
 #include "controllers/rayservice/rules/rayservice_labels.h"
@@ -26,8 +28,8 @@ using plan::Action;
 using plan::Plan;
 using testing::IsEmpty;
 
-// An upgrade, its retry, and the delay of the deletion.
-constexpr int kMaxRounds = 120;
+// A rollback, an upgrade with small steps, its retry, and the delay of the deletion.
+constexpr int kMaxRounds = 300;
 
 class RayServiceLaws : public laws::Laws<Generator, 300, 10'000> {};
 
@@ -36,16 +38,30 @@ Plan plan_of(const World& world) {
   return world.plan();
 }
 
-/// Reconciles until only one cluster is left and nothing is written any more; the number of plans.
+/// Reconciles until only one cluster is left, and nothing is written or asked for any more; the number of plans.
 int settle(World& world) {
   for (int round = 1; round <= kMaxRounds; ++round) {
     const Plan plan = plan_of(world);
     world.carry_out(plan);
     world.advance();
     const bool waits = plan.requeue_after.has_value() || world.clusters().size() > 1;
-    if (plan.empty() && !waits && plan_of(world).empty()) return round;
+    if (!plan.empty() || waits) continue;
+    const Plan next = plan_of(world);
+    if (next.empty() && next.requests == plan.requests) return round;
   }
   return kMaxRounds + 1;
+}
+
+/// What is wrong with Gateway and route of a settled world.
+void compare_gateways(World& world, const Cluster& cluster, std::vector<std::string>& out) {
+  if (!world.observed().service.spec().incremental) {
+    if (!world.gateways().empty() || !world.routes().empty()) out.emplace_back("a Gateway is left");
+    return;
+  }
+  if (!world.gateways().contains("llm-gateway")) out.emplace_back("no Gateway");
+  const std::map<std::string, int> expected{{cluster.name(), 100}};
+  if (world.weights() != expected) out.push_back(fmt::format("{} clusters are routed to", world.weights().size()));
+  if (world.capacity(cluster.name()) != 100) out.push_back(fmt::format("capacity {}", world.capacity(cluster.name())));
 }
 
 /// Differences of a settled world from a service that is ready and up to date.
@@ -58,13 +74,35 @@ std::vector<std::string> differences(World& world) {
   if (!ConfigHash(world.config()).matches(cluster)) out.emplace_back("the cluster has another config");
   if (world.active() != cluster.name()) out.emplace_back("active is " + world.active());
   if (!world.pending().empty()) out.emplace_back("pending is " + world.pending());
-  for (const char* service : {"llm-serve-svc", "llm-head-svc"}) {
+  compare_gateways(world, cluster, out);
+  std::vector<std::string> services{"llm-head-svc", "llm-serve-svc"};
+  if (seen.service.spec().incremental) {
+    services.push_back(cluster.name() + "-serve-svc");
+    if (!world.services().contains("llm-serve-svc")) std::erase(services, "llm-serve-svc");
+  }
+  for (const std::string& service : services) {
     if (world.selected(service) != cluster.name())
       out.push_back(fmt::format("{} selects {}", service, world.selected(service)));
   }
   if (world.condition(kReady) != "True: NonZeroServeEndpoints") out.push_back("Ready is " + world.condition(kReady));
   if (world.ray(cluster.name()).config.is_null()) out.emplace_back("no Serve configuration");
   if (!cluster.annotation(kDeleteAfter).empty()) out.emplace_back("the cluster is to be deleted");
+  return out;
+}
+
+/// Backends of a route that lead nowhere, and traffic that is lost.
+std::vector<std::string> wrong_route(const RayServiceState& state, const Json& body) {
+  std::vector<std::string> out;
+  const Json& backends = array_at(body, {"spec", "rules", "0", "backendRefs"});
+  if (backends.empty()) return out;
+  std::int64_t sum = 0;
+  for (const Json& backend : backends) {
+    sum += int_at(backend, {"weight"});
+    const std::string service = string_at(backend, {"name"});
+    const std::string cluster = service.substr(0, service.rfind("-serve-svc"));
+    if (state.clusters.find_alive(cluster) == nullptr) out.push_back("the route leads to no cluster: " + cluster);
+  }
+  if (sum != 100) out.push_back(fmt::format("the weights are {} together", sum));
   return out;
 }
 
@@ -75,26 +113,34 @@ std::vector<std::string> wrong_writes(World& world, const Plan& plan) {
   const RayServiceState state(seen);
   const Cluster* serving = state.clusters.find_alive(selected_cluster(state));
   const bool ends = suspend_phase(state) == SuspendPhase::kDeleting || state.spec.replace_without_room;
+  // The traffic of an incremental upgrade does not depend on the service that is switched.
+  const bool incremental = state.spec.incremental.has_value();
+  const std::string switched = incremental ? "llm-head-svc" : "llm-serve-svc";
   std::string moved_to;
   for (const Action& action : actions_of(plan)) {
+    if (action.type == kHttpRoutes && action.kind != plan::ActionKind::kDelete) {
+      std::ranges::move(wrong_route(state, action.body.make().value()), std::back_inserter(out));
+    }
     if (action.kind == plan::ActionKind::kCreate) continue;
     if (action.preconditions.uid.empty()) out.push_back("no uid as precondition: " + action.key.name);
     if (action.kind == plan::ActionKind::kPatch && action.type == kServices) {
       const Json body = action.body.make().value();
       const std::string selected = string_at(body, {"spec", "selector", "ray.io/cluster"});
-      if (action.key.name == "llm-serve-svc" && !selected.empty()) moved_to = selected;
+      if (action.key.name == switched && !selected.empty()) moved_to = selected;
     }
   }
   if (!moved_to.empty() && serving != nullptr && serving->name() != moved_to) {
     const Cluster* next = state.clusters.find_alive(moved_to);
     if (next == nullptr) {
       out.push_back("the services select a cluster that does not exist");
-    } else if (serve_endpoints(*serving) > 0 && serve_endpoints(*next) == 0) {
+    } else if (!incremental && serve_endpoints(*serving) > 0 && serve_endpoints(*next) == 0) {
       out.push_back("the services leave endpoints for none");
     }
   }
   for (const Action& action : actions_of(plan)) {
     const bool deletes = action.kind == plan::ActionKind::kDelete && action.type == raycluster::kRayClusters;
+    const Cluster* deleted = deletes ? state.clusters.find(action.key.name) : nullptr;
+    if (deleted != nullptr && !ends && is_routed_to(state, *deleted)) out.emplace_back("a routed cluster is deleted");
     if (!deletes || ends || serving == nullptr || action.key.name != serving->name()) continue;
     if (moved_to.empty() || moved_to == serving->name()) out.push_back("the cluster that serves is deleted");
   }
@@ -115,7 +161,8 @@ std::vector<std::string> wrong_requests(const Plan& plan, World& world) {
         ServeRecord::parse(string_at(world.clusters()[cluster], {"metadata", "annotations", kServeConfig}));
     if (record.attempt != request.attempt) out.push_back(fmt::format("attempt {} is not recorded", request.attempt));
   }
-  if (puts > 1) out.emplace_back("two clusters get a configuration");
+  const bool incremental = world.observed().service.spec().incremental.has_value();
+  if (puts > (incremental ? 2 : 1)) out.emplace_back("too many clusters get a configuration");
   if (plan.requests.size() > 8) out.emplace_back("too many requests");
   return out;
 }

@@ -1,6 +1,7 @@
 // RayServiceWorld: a simulated cluster with RayServices, whose dashboards answer, and invariants.
 #pragma once
 
+#include <functional>
 #include <set>
 #include <string>
 #include <vector>
@@ -60,6 +61,11 @@ class RayServiceWorld final : public OperatorWorld {
   }
   /// Once the service has run, the serve service selects a cluster that exists and has an endpoint.
   [[nodiscard]] std::vector<std::string> check() override {
+    if (on_step) {
+      std::vector<std::string> out;
+      on_step(out);
+      return out;
+    }
     const sim::JsonPtr serve = cluster.get("services", {"default", "llm-serve-svc"});
     if (serve == nullptr || !must_serve) return {};
     const std::string selected = string_at(*serve, {"spec", "selector", "ray.io/cluster"});
@@ -91,6 +97,8 @@ class RayServiceWorld final : public OperatorWorld {
 
   sim::RayDashboards dashboards;
   bool must_serve = false;
+  /// Called at each step; adds violations. With it, the serve service is not checked.
+  std::function<void(std::vector<std::string>& violations)> on_step;
 };
 
 }  // namespace tpuslice::testing

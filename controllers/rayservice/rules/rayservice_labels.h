@@ -26,6 +26,9 @@ inline constexpr std::string_view kReplicas = "tpuslice.dev/replicas";
 inline constexpr std::string_view kSuspend = "tpuslice.dev/suspend";
 /// The Serve configuration that the cluster was given: see ServeRecord.
 inline constexpr std::string_view kServeConfig = "tpuslice.dev/serve-config";
+/// The configuration that kServeConfig records, as JSON, of a RayService with NewClusterWithIncrementalUpgrade: it is
+/// given again with another target_capacity, after serveConfigV2 has changed.
+inline constexpr std::string_view kServeConfigBody = "tpuslice.dev/serve-config-body";
 /// When a cluster that is no longer used is deleted, RFC 3339.
 inline constexpr std::string_view kDeleteAfter = "tpuslice.dev/delete-after";
 
@@ -47,19 +50,24 @@ inline constexpr std::string_view kClusterSuspended = "RayClusterSuspended";
 
 /// Ours: True while the newest cluster has the present rayClusterConfig, or is made from it.
 ///
-/// Reasons: UpToDate; UpgradeDisabled, NotAccepted, Suspended, InitializingTimeout.
+/// Reasons: UpToDate; UpgradeDisabled, RollbackInProgress, GatewayAPIMissing, NotAccepted, Suspended,
+/// InitializingTimeout.
 inline constexpr std::string_view kUpToDate = "tpuslice.dev/UpToDate";
 /// Ours: True once the newest cluster has accepted the present serveConfigV2, until it has lost its applications.
 ///
 /// Reasons: ServeConfigApplied; HeadNotReady, DashboardPending, DashboardFailing, ConfigPending, ConfigRefused,
-/// ApplicationsLost, ConfigOverwritten, NotAccepted, Suspended, InitializingTimeout.
+/// ApplicationsLost, ConfigOverwritten, RollbackInProgress, NotAccepted, Suspended, InitializingTimeout.
 inline constexpr std::string_view kServeConfigApplied = "tpuslice.dev/ServeConfigApplied";
 /// Reason of plan::kSlicesPlaced: the slices of a new cluster wait while the old one has its own.
 inline constexpr std::string_view kNoRoomForUpgrade = "NoRoomForUpgrade";
+/// Reason of plan::kChildrenReady and kUpToDate: the Kubernetes cluster does not serve Gateways and HTTPRoutes.
+inline constexpr std::string_view kGatewayApiMissing = "GatewayAPIMissing";
 
 // Reasons of a failed action.
 inline constexpr std::string_view kFailedRayCluster = "FailedRayCluster";
 inline constexpr std::string_view kFailedService = "FailedService";
+inline constexpr std::string_view kFailedGateway = "FailedGateway";
+inline constexpr std::string_view kFailedHttpRoute = "FailedHTTPRoute";
 inline constexpr std::string_view kFailedServeLabel = "FailedServeLabel";
 
 /// Interval of the requests to Ray's dashboards and proxies.

@@ -42,6 +42,21 @@ std::optional<double> take_term(std::string_view& text) {
   return value * unit->second;
 }
 
+int percent_at(const Json* options, std::string_view field, int absent) {
+  if (options == nullptr) return absent;
+  return static_cast<int>(std::clamp<std::int64_t>(int_at(*options, {field}, absent), 0, 100));
+}
+
+IncrementalOptions read_incremental(const Json* options) {
+  IncrementalOptions out;
+  out.step_size = percent_at(options, "stepSizePercent", 0);
+  out.max_surge = percent_at(options, "maxSurgePercent", IncrementalOptions::kDefaultMaxSurge);
+  if (options == nullptr) return out;
+  out.gateway_class = string_at(*options, {"gatewayClassName"});
+  out.interval = std::chrono::seconds(std::max<std::int64_t>(int32_at(*options, {"intervalSeconds"}).value_or(0), 0));
+  return out;
+}
+
 }  // namespace
 
 std::optional<Duration> parse_timeout(std::string_view text) {
@@ -71,6 +86,9 @@ RayServiceSpec RayServiceSpec::read(const Object& service) {
   out.serve_service = find_set(json, {"spec", "serveService"});
   out.serve_config = string_at(json, {"spec", "serveConfigV2"});
   out.upgrade_type = string_at(json, {"spec", "upgradeStrategy", "type"}, kNewCluster);
+  if (out.upgrade_type == kIncrementalUpgrade) {
+    out.incremental = read_incremental(find_set(json, {"spec", "upgradeStrategy", "clusterUpgradeOptions"}));
+  }
   const std::int64_t delay =
       int32_at(json, {"spec", "rayClusterDeletionDelaySeconds"}).value_or(kDefaultDeletionDelaySeconds);
   out.deletion_delay = std::chrono::seconds(std::max<std::int64_t>(delay, 0));

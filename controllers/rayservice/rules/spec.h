@@ -1,6 +1,7 @@
 // RayServiceSpec: fields of a RayService that controller and admission read, with the CRD's defaults.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -31,6 +32,20 @@ inline constexpr std::string_view kReplaceWithoutRoom = "replace";
 
 inline constexpr std::int64_t kDefaultDeletionDelaySeconds = 60;
 
+/// Maximum length of serveConfigV2 with NewClusterWithIncrementalUpgrade: it is recorded in an annotation of the
+/// RayCluster, and all annotations of an object together may have 256 KiB.
+inline constexpr std::size_t kMaxRecordedConfig = 128U * 1024U;
+
+/// upgradeStrategy.clusterUpgradeOptions: how an upgrade goes step by step.
+struct IncrementalOptions {
+  static constexpr int kDefaultMaxSurge = 100;
+
+  std::string gateway_class;
+  int step_size = 0;                 ///< stepSizePercent: of the traffic, from 0 to 100.
+  int max_surge = kDefaultMaxSurge;  ///< maxSurgePercent: of the capacity, from 0 to 100.
+  Duration interval{};               ///< intervalSeconds: between two steps of the traffic.
+};
+
 /// Parses "300", "5m" or "1h30m15.5s": seconds, or a Go duration. Nothing for another text, and unless it is positive.
 [[nodiscard]] std::optional<Duration> parse_timeout(std::string_view text);
 
@@ -43,8 +58,10 @@ struct RayServiceSpec {
   const Json* serve_service = nullptr;   ///< serveService; null if absent.
   std::string serve_config;              ///< serveConfigV2: YAML.
   std::string upgrade_type;              ///< The type as written, or NewCluster.
-  Duration deletion_delay{};             ///< rayClusterDeletionDelaySeconds
-  bool exclude_head = false;             ///< excludeHeadPodFromServeSvc
+  /// Options of the type NewClusterWithIncrementalUpgrade; nothing with another type.
+  std::optional<IncrementalOptions> incremental;
+  Duration deletion_delay{};  ///< rayClusterDeletionDelaySeconds
+  bool exclude_head = false;  ///< excludeHeadPodFromServeSvc
   bool suspend = false;
   std::string managed_by;
   std::optional<Duration> initializing_timeout;  ///< kInitializingTimeout; nothing without.

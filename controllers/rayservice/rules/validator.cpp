@@ -73,13 +73,24 @@ void check_incremental(const Json& service, Errors& errors) {
     errors.push_back(required_value("spec.rayClusterConfig.enableInTreeAutoscaling",
                                     fmt::format("{} requires Ray's autoscaler", kIncrementalUpgrade), kKubeRayRule));
   }
+  const std::size_t length = string_at(service, {"spec", "serveConfigV2"}).size();
+  if (length > rayservice::kMaxRecordedConfig) {
+    errors.push_back(invalid_value("spec.serveConfigV2", fmt::format("{} bytes", length),
+                                   fmt::format("must have at most {} bytes with {}: RayClusters record it",
+                                               rayservice::kMaxRecordedConfig, kIncrementalUpgrade),
+                                   kOurRule));
+  }
   const std::string path = "spec.upgradeStrategy.clusterUpgradeOptions";
   const Json* options = find_set(service, {"spec", "upgradeStrategy", "clusterUpgradeOptions"});
   if (options == nullptr || !options->is_object()) {
     errors.push_back(required_value(path, fmt::format("{} requires it", kIncrementalUpgrade), kKubeRayRule));
     return;
   }
-  const std::int64_t surge = int_at(*options, {"maxSurgePercent"}, 100);
+  if (options->value("gatewayClassName", Json()) == "") {
+    errors.push_back(required_value(path + ".gatewayClassName", "the name of a GatewayClass of the Kubernetes cluster",
+                                    kKubeRayRule));
+  }
+  const std::int64_t surge = int_at(*options, {"maxSurgePercent"}, rayservice::IncrementalOptions::kDefaultMaxSurge);
   const std::int64_t step = int_at(*options, {"stepSizePercent"});
   for (const auto& [field, percent] : {std::pair("maxSurgePercent", surge), std::pair("stepSizePercent", step)}) {
     if (percent >= 0 && percent <= 100) continue;
@@ -102,9 +113,13 @@ void check_services(const Json& service, const Json& cluster, Errors& errors) {
                                "the name of the head service is derived from the RayCluster's: unset it",
                                kKubeRayRule));
   }
-  if (find_set(service, {"spec", "serveService"}) != nullptr || has_serve_port(cluster)) return;
+  // An incremental upgrade does not use serveService.
+  const bool incremental = string_at(service, {"spec", "upgradeStrategy", "type"}) == kIncrementalUpgrade;
+  if ((!incremental && find_set(service, {"spec", "serveService"}) != nullptr) || has_serve_port(cluster)) return;
   errors.push_back(required_value(fmt::format("{}.template.spec.containers[0].ports", kHeadGroup),
-                                  "one port is named serve, or begins with serve-; or set spec.serveService",
+                                  incremental
+                                      ? "one port is named serve, or begins with serve-"
+                                      : "one port is named serve, or begins with serve-; or set spec.serveService",
                                   kKubeRayRule));
 }
 
@@ -139,12 +154,6 @@ std::vector<UnsupportedField> unsupported_rayservice_fields(const Json& service)
   std::vector<UnsupportedField> fields;
   const std::string manager = string_at(service, {"spec", "managedBy"});
   if (!manager.empty() && manager != raycluster::kKubeRayManager) return fields;
-  if (string_at(service, {"spec", "upgradeStrategy", "type"}) == kIncrementalUpgrade) {
-    fields.push_back({"spec.upgradeStrategy.type",
-                      fmt::format("{} moves the traffic step by step with a Gateway; NewCluster moves all traffic when "
-                                  "the new cluster is ready",
-                                  kIncrementalUpgrade)});
-  }
   const Json* cluster = find_set(service, {"spec", kConfigField});
   if (cluster == nullptr) return fields;
   for (UnsupportedField& field : unsupported_cluster_fields(*cluster, "spec.rayClusterConfig")) {

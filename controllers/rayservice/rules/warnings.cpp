@@ -5,6 +5,7 @@
 
 #include "api/base/strings.h"
 #include "controllers/raycluster/rules/cluster_view.h"
+#include "controllers/rayservice/rules/spec.h"
 #include "controllers/rayservice/rules/validator.h"
 #include "tpu/rules/field_changes.h"
 
@@ -47,6 +48,25 @@ void warn_config_changes(const Json& service, const Json& old, std::vector<std::
   }
 }
 
+/// Warns about options of NewClusterWithIncrementalUpgrade with which no upgrade ends, and about fields without effect.
+void warn_incremental(const Json& service, std::vector<std::string>& warnings) {
+  constexpr std::string_view kPath = "spec.upgradeStrategy.clusterUpgradeOptions";
+  const Json* options = find_set(service, {"spec", "upgradeStrategy", "clusterUpgradeOptions"});
+  if (options != nullptr) {
+    const std::int64_t surge = int_at(*options, {"maxSurgePercent"}, rayservice::IncrementalOptions::kDefaultMaxSurge);
+    if (surge == 0) {
+      warnings.push_back(
+          fmt::format("{}.maxSurgePercent: is 0: no new cluster gets capacity, so no upgrade ends", kPath));
+    } else if (int_at(*options, {"stepSizePercent"}, 1) == 0) {
+      warnings.push_back(fmt::format("{}.stepSizePercent: is 0: no traffic moves, so no upgrade ends", kPath));
+    }
+  }
+  if (find_set(service, {"spec", "serveService"}) != nullptr) {
+    warnings.push_back(fmt::format("spec.serveService: has no effect with {}: clients use the Gateway",
+                                   rayservice::kIncrementalUpgrade));
+  }
+}
+
 }  // namespace
 
 std::vector<std::string> warn_rayservice(const Json& service, const Json* old) {
@@ -57,7 +77,9 @@ std::vector<std::string> warn_rayservice(const Json& service, const Json* old) {
   }
   const std::string type = string_at(service, {"spec", "upgradeStrategy", "type"});
   const Json* options = find_set(service, {"spec", "upgradeStrategy", "clusterUpgradeOptions"});
-  if (options != nullptr && type != "NewClusterWithIncrementalUpgrade") {
+  if (type == rayservice::kIncrementalUpgrade) {
+    warn_incremental(service, warnings);
+  } else if (options != nullptr) {
     warnings.emplace_back(
         "spec.upgradeStrategy.clusterUpgradeOptions: has no effect without type NewClusterWithIncrementalUpgrade");
   }

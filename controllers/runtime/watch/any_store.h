@@ -1,6 +1,7 @@
 // AnyStore: a store of any view, as the write ledger and the controller see it.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -48,9 +49,14 @@ class AnyStore {
   [[nodiscard]] virtual bool partly_synced() const = 0;
   /// Whether the part with `key` is, or there is none.
   [[nodiscard]] virtual bool synced(const ObjectKey& key) const = 0;
+  /// The server does not serve the type: its CRD is not installed.
+  [[nodiscard]] bool absent() const { return absent_; }
+  /// Written by the watch machine, or by a test.
+  void set_absent(bool absent) { absent_ = absent; }
 
  private:
   const ResourceType type_;
+  std::atomic<bool> absent_ = false;
 };
 
 }  // namespace tpuslice::runtime

@@ -292,7 +292,10 @@ void WatchMachine::give_up_watch_list(std::string_view why) {
 
 void WatchMachine::not_served(Instant now) {
   liveness_.received(now);
-  if (!absent_.exchange(true)) absent_since_ = now;
+  if (!absent_.exchange(true)) {
+    absent_since_ = now;
+    sink_->set_absent(true);
+  }
   if (!synced_ || now - absent_since_ < options_.max_absence) return;
   synced_ = false;
   sink_->set_unsynced();
@@ -322,7 +325,7 @@ void WatchMachine::release(const ObjectKey& key) {
 }
 
 void WatchMachine::progressed() {
-  absent_ = false;
+  if (absent_.exchange(false)) sink_->set_absent(false);
   metrics_.connected.set(1);
   if (failing_since_.exchange(kNever) == kNever) return;
   log_.info("watch resumed");

@@ -36,6 +36,7 @@ class WatchSink {
   virtual void unstage(const ObjectKey& key) = 0;
   virtual void commit(std::uint64_t revision) = 0;  ///< The staging area replaces the store.
   virtual void set_unsynced() = 0;                  ///< The store is not current before the next commit().
+  virtual void set_absent(bool absent) = 0;         ///< Whether the server does not serve the type.
   /// Errors: as stage().
   virtual Status put(std::string_view object) = 0;
   virtual void erase(const ObjectKey& key, std::uint64_t revision) = 0;
@@ -125,6 +126,7 @@ class StoreSink final : public WatchSink {
     update_metrics();
   }
   void set_unsynced() override { store_.set_unsynced(part_); }
+  void set_absent(bool absent) override { store_.set_absent(absent); }
   Status put(std::string_view object) override {
     Result<View> view = decode(object);
     if (!view) return put_minimal(object, view.error());

@@ -9,6 +9,8 @@ constexpr const char* kRay = "needs a head that answers; tests/ray and the scena
 constexpr const char* kOwner = "checked by the admission plugin OwnerReferencesPermissionEnforcement, not requested";
 constexpr const char* kPreemption = "a slice is preempted by one of higher priority; the scenarios priority-* do this";
 constexpr const char* kUpstream = "an upstream controller holds its Lease; tests/e2e/upgrade does this";
+constexpr const char* kGateway =
+    "the Gateway API is not installed here; sim_rayservice_test and the unit tests do this";
 constexpr const char* kAdoption = "only of a RayCluster with Redis, or pods of an earlier cluster of that name";
 
 constexpr const char* kRollout = "after a rollout, or a change of a role; the scenarios disaggregatedset-* do this";
@@ -61,6 +63,14 @@ const std::map<std::string, std::string>& unused_grants() {
       {"rayservice: create services", kRay},
       {"rayservice: patch services", kLabel},
       {"rayservice: delete services", kRay},
+      {"rayservice: get gateways", kGateway},
+      {"rayservice: create gateways", kGateway},
+      {"rayservice: patch gateways", kGateway},
+      {"rayservice: delete gateways", kGateway},
+      {"rayservice: get httproutes", kGateway},
+      {"rayservice: create httproutes", kGateway},
+      {"rayservice: patch httproutes", kGateway},
+      {"rayservice: delete httproutes", kGateway},
       {"jobset: get jobsets", kExists},
       {"jobset: update jobsets/finalizers", kOwner},
       {"jobset: watch pods", "only if the slice controllers run in the same process"},

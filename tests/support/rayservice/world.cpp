@@ -40,6 +40,18 @@ Json a_service() {
       raycluster::a_cluster("ignored", {{.name = "cpu", .replicas = 1, .hosts = 1, .accelerator = ""}})["spec"]);
 }
 
+Json an_incremental_service(int max_surge, int step_size, int interval_seconds) {
+  Json service = a_service();
+  service["spec"]["rayClusterConfig"]["enableInTreeAutoscaling"] = true;
+  service["spec"]["upgradeStrategy"] = {{"type", kIncrementalUpgrade},
+                                        {"clusterUpgradeOptions",
+                                         {{"gatewayClassName", "istio"},
+                                          {"maxSurgePercent", max_surge},
+                                          {"stepSizePercent", step_size},
+                                          {"intervalSeconds", interval_seconds}}}};
+  return service;
+}
+
 Json a_multi_host_service() { return with_config(raycluster::a_cluster("ignored", {{.name = "tpu"}})["spec"]); }
 
 World::World(Json service) : PlanWorld(kRayServices, std::move(service), raycluster::a_time()) {}
@@ -59,6 +71,14 @@ RayServiceObserved World::observed() const {
     if (ours) seen.pods.push_back(view);
   }
   seen.services = views<ObjectView>(kServices);
+  seen.gateways.watched = serves_gateways;
+  seen.gateways.absent = !serves_gateways;
+  const auto find = [&](const ResourceType& type, const std::string& name) -> ObjectPtr {
+    const auto found = objects(type).find(name);
+    return found == objects(type).end() ? nullptr : plan::view_of<ObjectView>(found->second);
+  };
+  seen.gateways.gateway = find(kGateways, gateway_name(seen.service.spec()));
+  seen.gateways.http_route = find(kHttpRoutes, http_route_name(seen.service.spec()));
   std::vector<std::shared_ptr<const plan::WorkloadAnswer>> answers;
   for (const auto& [name, answer] : answers_) answers.push_back(answer);
   seen.answers = plan::WorkloadAnswers(std::move(answers));
@@ -126,7 +146,15 @@ void World::start_pods(const std::string& name, Json& cluster) {
 
 void World::remove_terminating() {
   std::erase_if(clusters(), [](const auto& each) { return is_terminating(each.second); });
-  std::erase_if(services(), [](const auto& each) { return is_terminating(each.second); });
+  std::erase_if(services(), [&](const auto& each) {
+    const auto owner = Object(each.second).controller();
+    const bool of_cluster = owner && owner->kind == raycluster::kRayClusters.kind;
+    return is_terminating(each.second) || (of_cluster && std::ranges::none_of(clusters(), [&](const auto& cluster) {
+                                             return owner->uid == string_at(cluster.second, {"metadata", "uid"});
+                                           }));
+  });
+  std::erase_if(gateways(), [](const auto& each) { return is_terminating(each.second); });
+  std::erase_if(routes(), [](const auto& each) { return is_terminating(each.second); });
   std::erase_if(pods(), [&](const auto& pod) {
     const auto owner = Object(pod.second).controller();
     return is_terminating(pod.second) || std::ranges::none_of(clusters(), [&](const auto& cluster) {
@@ -135,11 +163,53 @@ void World::remove_terminating() {
   });
 }
 
+void World::accept_gateways() {
+  if (!accepts_gateways) return;
+  const auto conditions = [&](const char* first, const char* second) {
+    Json out = Json::array();
+    for (const char* type : {first, second}) out.push_back({{"type", type}, {"status", "True"}});
+    return out;
+  };
+  const auto set_status = [&](Json& object, Json status) {
+    if (object.value("status", Json()) == status) return;
+    object["status"] = std::move(status);
+    touch(object);
+  };
+  for (auto& [name, gateway] : gateways()) set_status(gateway, {{"conditions", conditions("Accepted", "Programmed")}});
+  for (auto& [name, route] : routes()) {
+    Json parents = Json::array();
+    for (const Json& parent : array_at(route, {"spec", "parentRefs"})) {
+      parents.push_back({{"parentRef", parent}, {"conditions", conditions("Accepted", "ResolvedRefs")}});
+    }
+    set_status(route, {{"parents", std::move(parents)}});
+  }
+}
+
+std::map<std::string, int> World::weights() const {
+  std::map<std::string, int> out;
+  for (const auto& [name, route] : objects(kHttpRoutes)) {
+    for (const Json& rule : array_at(route, {"spec", "rules"})) {
+      for (const Json& backend : array_at(rule, {"backendRefs"})) {
+        const std::string service = string_at(backend, {"name"});
+        out[service.substr(0, service.rfind("-serve-svc"))] = static_cast<int>(int_at(backend, {"weight"}));
+      }
+    }
+  }
+  return out;
+}
+
+int World::capacity(const std::string& cluster) const {
+  const auto found = ray_.find(cluster);
+  if (found == ray_.end() || found->second.config.is_null()) return 0;
+  return static_cast<int>(int_at(found->second.config, {"target_capacity"}, 100));
+}
+
 void World::advance() {
   now_ += std::chrono::seconds(5);
   remove_terminating();
   if (gone()) objects_.clear();
   for (auto& [name, cluster] : clusters()) start_pods(name, cluster);
+  accept_gateways();
   for (const plan::WorkloadRequest& request : requests_) {
     const auto known = answers_.find(request.name);
     const bool once = request.interval == Duration::zero();

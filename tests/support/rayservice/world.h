@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "controllers/raycluster/rules/raycluster_labels.h"
+#include "controllers/rayservice/gateway.h"
 #include "controllers/rayservice/observed.h"
 #include "controllers/rayservice/rayservice_options.h"
 #include "tests/support/plan_world.h"
@@ -18,6 +19,8 @@ namespace tpuslice::rayservice {
 [[nodiscard]] Json a_service();
 /// The same with a group of four-host TPU slices.
 [[nodiscard]] Json a_multi_host_service();
+/// a_service() with NewClusterWithIncrementalUpgrade.
+[[nodiscard]] Json an_incremental_service(int max_surge = 50, int step_size = 25, int interval_seconds = 10);
 /// serveConfigV2 with one application of this name.
 [[nodiscard]] std::string a_serve_config(const std::string& application);
 
@@ -27,7 +30,8 @@ class World final : public plan::PlanWorld {
 
   [[nodiscard]] RayServiceObserved observed() const;
   [[nodiscard]] plan::Plan plan() const override;
-  /// Five seconds pass. Terminating objects are gone, pods of clusters are created and run, requests are answered.
+  /// Five seconds pass. Terminating objects are gone, pods of clusters are created and run, requests are answered, and
+  /// a controller of the Gateway API accepts Gateways and HTTPRoutes.
   void advance() override;
   /// As kubectl delete: the object is held by its finalizer.
   void delete_service();
@@ -47,6 +51,12 @@ class World final : public plan::PlanWorld {
   [[nodiscard]] std::string selected(const std::string& service) const;
   /// Name of the pod, "head" or "<replica>-<host>" of a worker, of a cluster.
   [[nodiscard]] std::string pod_of(const std::string& cluster, const std::string& which) const;
+  [[nodiscard]] Objects& gateways() { return objects(kGateways); }
+  [[nodiscard]] Objects& routes() { return objects(kHttpRoutes); }
+  /// Weights of the route by cluster.
+  [[nodiscard]] std::map<std::string, int> weights() const;
+  /// target_capacity that the cluster has accepted; 100 without one, 0 without a configuration.
+  [[nodiscard]] int capacity(const std::string& cluster) const;
   void add_service(Json service) { add(kServices, std::move(service)); }
   void add_cluster(Json cluster);
 
@@ -63,7 +73,9 @@ class World final : public plan::PlanWorld {
   [[nodiscard]] Ray& ray(const std::string& cluster) { return ray_[cluster]; }
   /// All dashboards answer, and all applications that are deployed run.
   void heal_ray();
-  bool places_slices = true;  ///< False: slices of new clusters wait.
+  bool places_slices = true;     ///< False: slices of new clusters wait.
+  bool serves_gateways = true;   ///< False: the Gateway API is not installed.
+  bool accepts_gateways = true;  ///< False: no controller accepts them.
   /// Requests that changed something, in order: "config/llm-x 1".
   [[nodiscard]] const std::vector<std::string>& sent() const { return sent_; }
   [[nodiscard]] Timestamp now() const { return now_; }
@@ -78,6 +90,7 @@ class World final : public plan::PlanWorld {
   void start_pods(const std::string& name, Json& cluster);
   void add_pod(Json pod);
   void remove_terminating();
+  void accept_gateways();
   [[nodiscard]] plan::WorkloadAnswer answer(const plan::WorkloadRequest& request);
   [[nodiscard]] Json applications_of(const std::string& cluster) const;
 

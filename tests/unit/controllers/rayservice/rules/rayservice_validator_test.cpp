@@ -159,14 +159,29 @@ TEST(ValidateRayService, ChecksTheOptionsOfIncrementalUpgrades) {
               ElementsAre("spec.rayClusterConfig.enableInTreeAutoscaling"));
 }
 
-TEST(UnsupportedRayServiceFields, NameTheIncrementalUpgradeAndFieldsOfTheCluster) {
+TEST(ValidateRayService, NeedsAServePortAndAShortConfigForIncrementalUpgrades) {
+  Json service = incremental(R"({"gatewayClassName": "", "intervalSeconds": 1, "stepSizePercent": 5})");
+  EXPECT_THAT(rayservice_message(service),
+              HasSubstr("spec.upgradeStrategy.clusterUpgradeOptions.gatewayClassName: Required value: the name of a "
+                        "GatewayClass of the Kubernetes cluster"));
+  service = incremental(R"({"gatewayClassName": "g", "intervalSeconds": 1, "stepSizePercent": 5})");
+  service["spec"]["serveService"] = Json::object();
+  service["spec"]["rayClusterConfig"]["headGroupSpec"]["template"]["spec"]["containers"][0]["ports"] =
+      Json::array({{{"name", "gcs"}, {"containerPort", 6379}}});
+  EXPECT_THAT(rayservice_message(service), HasSubstr("containers[0].ports: Required value: one port is named serve"));
+  service = incremental(R"({"gatewayClassName": "g", "intervalSeconds": 1, "stepSizePercent": 5})");
+  service["spec"]["serveConfigV2"] = "applications: [] # " + std::string(128 * 1024, 'x');
+  EXPECT_THAT(rayservice_message(service),
+              HasSubstr("must have at most 131072 bytes with NewClusterWithIncrementalUpgrade"));
+}
+
+TEST(UnsupportedRayServiceFields, NameFieldsOfTheCluster) {
   Json service = incremental(R"({"gatewayClassName": "g", "intervalSeconds": 1, "stepSizePercent": 5})");
+  EXPECT_THAT(unsupported_rayservice_fields(service), IsEmpty());
   service["spec"]["rayClusterConfig"]["tlsOptions"] = Json::object();
   const std::vector<UnsupportedField> fields = unsupported_rayservice_fields(service);
-  ASSERT_EQ(fields.size(), 2U);
-  EXPECT_EQ(fields[0].path, "spec.upgradeStrategy.type");
-  EXPECT_THAT(fields[0].reason, HasSubstr("NewCluster moves all traffic when the new cluster is ready"));
-  EXPECT_EQ(fields[1].path, "spec.rayClusterConfig.tlsOptions");
+  ASSERT_EQ(fields.size(), 1U);
+  EXPECT_EQ(fields[0].path, "spec.rayClusterConfig.tlsOptions");
   service["spec"]["managedBy"] = "kueue.x-k8s.io/multikueue";
   EXPECT_THAT(unsupported_rayservice_fields(service), IsEmpty());
 }
@@ -222,6 +237,17 @@ TEST(WarnRayService, AboutFieldsWithoutEffect) {
                           HasSubstr("spec.rayClusterConfig.authOptions.mode: is not set")));
   EXPECT_THAT(warn_rayservice(with(tpu_rayservice(), "/metadata/labels/volcano.sh~1queue-name", "a"), nullptr),
               ElementsAre(HasSubstr("metadata.labels[volcano.sh/queue-name]: has no effect")));
+}
+
+TEST(WarnRayService, AboutIncrementalUpgradesThatDoNotEnd) {
+  Json service =
+      incremental(R"({"gatewayClassName": "g", "intervalSeconds": 1, "stepSizePercent": 0, "maxSurgePercent": 0})");
+  service["spec"]["serveService"] = Json::object();
+  EXPECT_THAT(warn_rayservice(service, nullptr),
+              ElementsAre(HasSubstr("clusterUpgradeOptions.maxSurgePercent: is 0"),
+                          HasSubstr("spec.serveService: has no effect with NewClusterWithIncrementalUpgrade")));
+  service = incremental(R"({"gatewayClassName": "g", "intervalSeconds": 1, "stepSizePercent": 0})");
+  EXPECT_THAT(warn_rayservice(service, nullptr), ElementsAre(HasSubstr("clusterUpgradeOptions.stepSizePercent: is 0")));
 }
 
 TEST(WarnRayService, AboutChangesThatAreNotApplied) {

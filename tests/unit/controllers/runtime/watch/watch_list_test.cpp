@@ -182,6 +182,7 @@ class ThrowingSink final : public WatchSink {
     inner_.commit(revision);
   }
   void set_unsynced() override { inner_.set_unsynced(); }
+  void set_absent(bool absent) override { inner_.set_absent(absent); }
   Status put(std::string_view object) override {
     check(object);
     return inner_.put(object);

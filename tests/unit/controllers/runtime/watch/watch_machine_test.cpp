@@ -272,12 +272,14 @@ TEST_F(WatchMachineTest, WaitsForAResourceThatIsNotInstalled) {
     reader_.pages.emplace_back(Error::not_found("the server could not find the requested resource"));
     clock_.advance(settle() - clock_.now());
     EXPECT_TRUE(machine_->absent());
+    EXPECT_TRUE(store_.absent());
     EXPECT_FALSE(machine_->synced());
   }
   reader_.pages.emplace_back(page({}, 9));
   reader_.expect_stream();
   settle();
   EXPECT_FALSE(machine_->absent());
+  EXPECT_FALSE(store_.absent());
   EXPECT_TRUE(machine_->synced());
 }
 
