@@ -3,6 +3,7 @@
 #include <array>
 #include <vector>
 
+#include "controllers/disaggregatedset/disaggregatedset_kind.h"
 #include "controllers/jobset/jobset_kind.h"
 #include "controllers/leaderworkerset/leaderworkerset_kind.h"
 #include "controllers/raycluster/raycluster_kind.h"
@@ -17,6 +18,7 @@ namespace {
 constexpr std::array kKinds = {
     &leaderworkerset::kKind,
     // A kind is behind those whose objects it owns.
+    &disaggregatedset::kKind,
     &raycluster::kKind,
     &rayjob::kKind,
     &raycronjob::kKind,

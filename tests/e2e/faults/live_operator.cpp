@@ -42,7 +42,9 @@ LiveOperator::LiveOperator(http::Transport& server, const LiveOperatorOptions& o
     : faults_(server, clock_, options.faults),
       client_(faults_, options.client),
       manager_(client_, client_, clock_, metrics_, file_logger(options.log), live_manager_options(options)) {
-  raycluster::add_raycluster(manager_, {}, {.workers = 1}, options.namespace_name);
+  runtime::Namespaces namespaces;
+  if (!options.namespace_name.empty()) namespaces.push_back(options.namespace_name);
+  raycluster::add_raycluster(manager_, {}, {.workers = 1}, namespaces);
   thread_ = std::jthread([this](const std::stop_token& stop) { manager_.run(stop); });
 }
 

@@ -343,6 +343,7 @@ TEST(LeaderWorkerSetPlan, DeletesOutdatedGroupsOnceTheNewRevisionOfTheLeaderSetI
   ASSERT_EQ(writes_of(first).size(), 2U);
   EXPECT_THAT(writes_of(first)[0], HasSubstr("create ControllerRevision"));
   EXPECT_EQ(writes_of(first)[1], "patch StatefulSet serve");
+  serve.step();  // Records the template.
   serve.leader_set()["spec"]["updateStrategy"]["rollingUpdate"]["partition"] = 1;
   EXPECT_THAT(writes_of(serve.plan()), IsEmpty())
       << "the StatefulSet controller would create leaders with the old revision";

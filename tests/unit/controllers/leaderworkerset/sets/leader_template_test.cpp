@@ -12,6 +12,7 @@
 namespace tpuslice::leaderworkerset {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
@@ -62,9 +63,10 @@ TEST(LeaderTemplate, IsRecordedOnceAndThenNothingIsWritten) {
   World serve(a_set("serve").replicas(2).size(2).json());
   serve.step();
   EXPECT_FALSE(serve.leader_set()["metadata"]["annotations"].contains(kTemplateHash))
-      << "what the API server made of it is "
-         "not known yet";
-  const Json patch = leader_set_patch(serve.step());
+      << "what the API server made of it is not known yet";
+  const plan::Plan second = serve.step();
+  ASSERT_THAT(writes_of(second), Contains("patch StatefulSet serve"));
+  const Json patch = leader_set_patch(second);
   EXPECT_TRUE(patch["metadata"]["annotations"].contains(kTemplateHash)) << patch;
   EXPECT_FALSE(patch.contains("spec")) << patch;
   EXPECT_TRUE(leader_set_patch(serve.plan()).is_null());
