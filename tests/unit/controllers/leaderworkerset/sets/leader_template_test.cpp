@@ -1,6 +1,8 @@
 // The pod template of a leader set that another client changes.
 #include "controllers/leaderworkerset/sets/leader_template.h"
 
+#include <algorithm>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -22,8 +24,10 @@ Json& image_of(World& world) { return world.leader_set()["spec"]["template"]["sp
 
 /// The patch of the leader set; null if there is none.
 Json leader_set_patch(const plan::Plan& plan) {
-  if (writes_of(plan, "patch StatefulSet serve").empty()) return {};
-  return action_of(plan, "patch StatefulSet serve").body.make().value();
+  constexpr const char* kPatch = "patch StatefulSet serve";
+  const std::vector<std::string> writes = writes_of(plan);
+  if (std::ranges::find(writes, kPatch) == writes.end()) return {};
+  return action_of(plan, kPatch).body.make().value();
 }
 
 std::vector<std::string> restorations(const plan::Plan& plan) {
