@@ -64,7 +64,7 @@ wait "$last" 2>/dev/null || code=$?
 [ "$code" = 139 ] || fail "a crash exits with $code, not with 139 (SIGSEGV)"
 expect "a crash prints the signal" '^fatal: SIGSEGV at address 0x' cat "$workdir/operator"
 expect "a crash prints the build id" "^build id [0-9a-f]{16,}$" cat "$workdir/operator"
-expect "a crash prints the stacks of many threads" '^[1-9][0-9]$' grep -c '^thread [0-9]* "' "$workdir/operator"
+expect "a crash prints the stacks of many threads" '^[1-9][0-9]+$' grep -c '^thread [0-9]* "' "$workdir/operator"
 
 start_operator --leader-elect --leader-election-namespace=default
 first=$last
