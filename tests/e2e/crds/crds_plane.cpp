@@ -157,9 +157,14 @@ Json valid_object(const std::string& kind) {
                                 {"jobTemplate", {{"entrypoint", "python train.py"}, {"rayClusterSpec", cluster}}}});
   }
   if (kind == "RayService") return object("ray.io/v1", {{"rayClusterConfig", cluster}});
-  if (kind == "LeaderWorkerSet") {
-    return object("leaderworkerset.x-k8s.io/v1", {{"leaderWorkerTemplate", {{"size", 2}, {"workerTemplate", pods}}}});
+  const Json groups = {{"leaderWorkerTemplate", {{"size", 2}, {"workerTemplate", pods}}}};
+  if (kind == "LeaderWorkerSet") return object("leaderworkerset.x-k8s.io/v1", groups);
+  if (kind == "DisaggregatedSet") {
+    return object("disaggregatedset.x-k8s.io/v1",
+                  {{"roles", Json::array({Json{{"name", "prefill"}, {"spec", groups}},
+                                          Json{{"name", "decode"}, {"spec", groups}}})}});
   }
+  if (kind == "DisaggregatedSetRoleScaler") return object("disaggregatedset.x-k8s.io/v1", {{"replicas", 1}});
   return object(
       "jobset.x-k8s.io/v1alpha2",
       {{"replicatedJobs", Json::array({Json{{"name", "workers"}, {"template", {{"spec", {{"template", pods}}}}}}})}});

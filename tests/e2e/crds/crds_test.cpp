@@ -84,7 +84,9 @@ TEST_F(Crds, KeepEveryFieldOfTheSamples) {
 TEST_F(Crds, KeepUnknownFieldsOfPodTemplates) {
   install();
   for (const Json& crd : read_crds()) {
-    Json object = valid_object(string_at(crd, {"spec", "names", "kind"}));
+    const std::string kind = string_at(crd, {"spec", "names", "kind"});
+    if (kind == "DisaggregatedSetRoleScaler") continue;  // It has no pods.
+    Json object = valid_object(kind);
     std::vector<Json::json_pointer> specs;
     const Json flat = object.flatten();
     for (const auto& [path, value] : flat.items()) {
