@@ -35,7 +35,8 @@ class Api:
 
 
 class Gateway(threading.Thread):
-    """`weights` has each state of the routes that was seen: a list of dictionaries from backend to weight."""
+    """`weights` has each state of the routes that was seen: a list of dictionaries from backend to weight. `error` is that of
+    the last look at them, or None."""
 
     def __init__(self, api, address, namespace="default"):
         super().__init__(daemon=True)
@@ -82,6 +83,7 @@ class Gateway(threading.Thread):
         while not self.stopping.wait(0.2):
             try:
                 self.step()
+                self.error = None
             except Exception as error:  # pylint: disable=broad-except
                 self.error = error
 
@@ -106,7 +108,7 @@ class Gateway(threading.Thread):
 
     def accept(self, path, thing, status, kinds, conditions):
         generation = thing["metadata"]["generation"]
-        written = {each["type"] for each in conditions if each["observedGeneration"] == generation and each["status"] == "True"}
+        written = {each["type"] for each in conditions if each.get("observedGeneration") == generation and each["status"] == "True"}
         if not written.issuperset(kinds):
             self.api.patch_status(path, status([condition(kind, generation) for kind in kinds]))
 

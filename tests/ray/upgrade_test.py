@@ -13,7 +13,7 @@ import urllib.request
 
 import pods
 from gateway import Api, Gateway
-from world import ROOT, World
+from world import HERE, ROOT, World
 
 HOSTS, CHIPS = 2, 4
 REPLICAS, SURGE = 2, 50
@@ -82,7 +82,8 @@ class IncrementalUpgrade(unittest.TestCase):
     def setUpClass(cls):
         cls.addClassCleanup(cls.world.stop)
         crds = subprocess.run([f"{ROOT}/tests/gateway-api/crds.sh"], check=True, capture_output=True, text=True).stdout.strip()
-        cls.world.start(f"{crds}/gateway.networking.k8s.io_gateways.yaml", f"{crds}/gateway.networking.k8s.io_httproutes.yaml")
+        cls.world.start(f"{crds}/gateway.networking.k8s.io_gateways.yaml", f"{crds}/gateway.networking.k8s.io_httproutes.yaml",
+                        pools=f"{HERE}/pools.yaml")
         cls.gateway = Gateway(Api(cls.world.api()), (pods.GATEWAY, 80))
         cls.gateway.start()
         cls.addClassCleanup(cls.gateway.stop)
@@ -106,7 +107,10 @@ class IncrementalUpgrade(unittest.TestCase):
         def observed():
             self.most = max(self.most, self.chips())
             return condition()
-        return self.world.wait_for(what, observed, limit=600)
+        try:
+            return self.world.wait_for(what, observed, limit=300)
+        except AssertionError as error:
+            raise AssertionError(f"{error}\ngateway: {self.gateway.error!r}") from error
 
     def test_upgrade_and_rollback(self):
         self.most = 0

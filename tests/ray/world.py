@@ -62,11 +62,11 @@ class World:
         self.processes = []
         self.runner = None
 
-    def start(self, *manifests):
-        """`manifests` are applied before the operator starts."""
+    def start(self, *manifests, pools=None):
+        """`manifests` are applied before the operator starts; `pools` is a file with node pools."""
         pods.create_bridge()
         self.kubeconfig = os.path.join(self.workdir, "kubeconfig")
-        self._spawn("controlplane", CONTROLPLANE, "--kubeconfig-out", self.kubeconfig)
+        self._spawn("controlplane", CONTROLPLANE, "--kubeconfig-out", self.kubeconfig, *([f"--pools={pools}"] if pools else []))
         self.wait_for("the control plane", lambda: os.path.exists(self.kubeconfig) and self.log_of("controlplane").count("ready:"))
         config = json.loads(self.kubectl("config", "view", "--raw", "-o", "json"))
         host, port = config["clusters"][0]["cluster"]["server"].removeprefix("https://").split(":")
