@@ -63,6 +63,8 @@ class SpawnSettings {
     posix_spawn_file_actions_addopen(&actions_, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
     posix_spawn_file_actions_adddup2(&actions_, out.write.get(), STDOUT_FILENO);
     posix_spawn_file_actions_adddup2(&actions_, err.write.get(), STDERR_FILENO);
+    // Sockets of servers are not close-on-exec: Asio opens them.
+    posix_spawn_file_actions_addclosefrom_np(&actions_, STDERR_FILENO + 1);
     posix_spawnattr_init(&attributes_);
     // A group of its own, so that what it starts can be killed with it; and the signals we block or ignore as usual.
     posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);

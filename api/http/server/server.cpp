@@ -141,6 +141,9 @@ class BeastServer final : public Server {
     core_->streams.stop();
     io_.stop();
     for (std::thread& each : threads_) each.join();
+    // io_.stop() may have come before the posted close: the port is free when this returns.
+    boost::system::error_code ignored;
+    acceptor_.close(ignored);
   }
 
  private:

@@ -1,5 +1,6 @@
 #include "api/client/credentials.h"
 
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -135,6 +136,16 @@ TEST_F(CredentialsTest, PluginsGetArgumentsAndEnvironment) {
   config.exec->env = {{"A", "x"}, {"OUT", path("info")}};
   EXPECT_EQ(run_exec_plugin(config, kDeadline).value().token, "a b;c-x");
   EXPECT_EQ(ConfigSources::real().read_file(path("info")).value(), exec_info(config));
+}
+
+TEST_F(CredentialsTest, PluginsInheritNoSockets) {
+  const int server = socket(AF_INET, SOCK_STREAM, 0);  // Asio's, too, are not close-on-exec.
+  ASSERT_GE(server, 0);
+  ClientConfig config = plugin("ls -l /proc/self/fd > \"$OUT\"; echo '" + credential(R"({"token":"t"})") + "'");
+  config.exec->env = {{"OUT", path("descriptors")}};
+  EXPECT_EQ(run_exec_plugin(config, kDeadline).value().token, "t");
+  EXPECT_THAT(ConfigSources::real().read_file(path("descriptors")).value(), Not(HasSubstr("socket:")));
+  close(server);
 }
 
 TEST_F(CredentialsTest, ErrorsQuoteThePlugin) {

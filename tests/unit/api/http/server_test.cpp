@@ -117,6 +117,17 @@ TEST(Server, ClosesIdleConnectionsWhenItStops) {
   EXPECT_EQ(client.read_all(), "");
 }
 
+TEST(Server, FreesItsPortWhenItStops) {
+  std::vector<std::unique_ptr<Server>> stopped;
+  for (int i = 0; i < 200; ++i) {
+    const std::string port = i == 0 ? "0" : fmt::to_string(stopped.back()->port());
+    auto server = Server::start(ServerOptions{.address = "127.0.0.1:" + port}, kRealClock, echo);
+    ASSERT_TRUE(server.ok()) << i << ": " << server.error().message();
+    (*server)->stop();
+    stopped.push_back(std::move(*server));
+  }
+}
+
 TEST(Server, ReportsWhyItCannotListen) {
   const auto first = start(plain_options(), echo);
   const auto busy =
