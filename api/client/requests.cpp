@@ -186,10 +186,7 @@ http::Request watch_request(const ResourceType& type, const WatchOptions& option
     query.add("resourceVersionMatch", "NotOlderThan");
   }
   if (options.timeout_seconds > 0) query.add("timeoutSeconds", std::to_string(options.timeout_seconds));
-  http::Request out = request("GET", type.path(options.namespace_name), query, accept_of(type, options.for_view));
-  // Kubernetes 1.37 compresses watches, too. An event may then stay in its buffer until the next one.
-  out.headers.emplace_back("Accept-Encoding", "identity");
-  return out;
+  return request("GET", type.path(options.namespace_name), query, accept_of(type, options.for_view));
 }
 
 http::Request create_request(const ResourceType& type, std::string_view namespace_name, std::string body,

@@ -35,17 +35,20 @@ std::optional<GunzipProblem> Gunzip::unpack(std::string_view& bytes, std::size_t
   stream.avail_in = static_cast<uInt>(bytes.size());
   std::array<char, std::size_t{16} * 1024> piece{};
   int state = Z_OK;
-  while (state == Z_OK && !done_ && out.size() < limit) {
+  while (state == Z_OK && out.size() < limit && (!done_ || stream.avail_in > 0)) {
+    // A body may have several members (RFC 1952): API servers end one whenever they flush a streamed list.
+    if (done_ && inflateReset(&stream) != Z_OK) return GunzipProblem::kDamaged;
     const std::size_t piece_size = std::min(piece.size(), limit - out.size());
     stream.next_out = reinterpret_cast<Bytef*>(piece.data());  // NOLINT: bytes are bytes
     stream.avail_out = static_cast<uInt>(piece_size);
     state = inflate(&stream, Z_NO_FLUSH);
     out.append(piece.data(), piece_size - stream.avail_out);
     done_ = state == Z_STREAM_END;
+    if (done_) state = Z_OK;
   }
   bytes.remove_prefix(bytes.size() - stream.avail_in);
   // Z_BUF_ERROR: it waits for more bytes.
-  const bool damaged = state != Z_OK && state != Z_BUF_ERROR && state != Z_STREAM_END;
+  const bool damaged = state != Z_OK && state != Z_BUF_ERROR;
   return damaged ? std::optional(GunzipProblem::kDamaged) : std::nullopt;
 }
 

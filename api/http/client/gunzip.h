@@ -23,7 +23,7 @@ class Gunzip {
   /// Decompresses `bytes` and appends to `out` until it has `limit` bytes; removes the consumed input from `bytes`.
   /// Errors: kDamaged, after which nothing more can be unpacked.
   std::optional<GunzipProblem> unpack(std::string_view& bytes, std::size_t limit, std::string& out);
-  /// The end of the packed body was reached.
+  /// The end of a member was reached, and nothing after it: the packed body may end here.
   [[nodiscard]] bool done() const { return done_; }
 
  private:

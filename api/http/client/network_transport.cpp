@@ -161,9 +161,7 @@ class NetworkTransport final : public Transport {
       headers.emplace_back("Host", server_.authority());
     }
     if (find_header(request.headers, "User-Agent") == nullptr) headers.emplace_back("User-Agent", options_.user_agent);
-    if (options_.gzip && find_header(request.headers, "Accept-Encoding") == nullptr) {
-      headers.emplace_back("Accept-Encoding", "gzip");
-    }
+    if (options_.gzip) headers.emplace_back("Accept-Encoding", "gzip");
     headers.insert(headers.end(), request.headers.begin(), request.headers.end());
     if (token) headers.emplace_back("Authorization", "Bearer " + *token);
     if (!request.body.empty() || request.method != "GET") {

@@ -232,12 +232,5 @@ TEST(ErrorFromResponse, ReportsRedirects) {
   EXPECT_THAT(error.message(), HasSubstr("https://login"));
 }
 
-TEST(WatchRequest, IsNotAnsweredCompressed) {
-  const http::Request request = watch_request(kPods, {});
-  const std::string* encoding = http::find_header(request.headers, "Accept-Encoding");
-  ASSERT_NE(encoding, nullptr);
-  EXPECT_EQ(*encoding, "identity");
-}
-
 }  // namespace
 }  // namespace tpuslice::client

@@ -162,6 +162,16 @@ TEST(TransportStream, UnpacksWhatHasArrived) {
   }
 }
 
+// Kubernetes 1.37 ends a member at each flush of a list that it streams.
+TEST(TransportStream, UnpacksEveryMember) {
+  Gate end;
+  const std::string two = gzip("b\n") + gzip("c\n");
+  const RawServer server(in_chunks("Content-Encoding: gzip\r\n", {gzip("a\n"), two.substr(0, 5), two.substr(5)}, end));
+  const auto stream = connect_plain(server)->open(get("/watch"), kGenerous, {}).value();
+  EXPECT_EQ(read_bytes(*stream, 6), "a\nb\nc\n");
+  end.open();
+}
+
 TEST(TransportStream, ReportsAPackedBodyThatIsDamaged) {
   Gate end;
   const RawServer server(in_chunks("Content-Encoding: gzip\r\n", {"this is not gzip"}, end));
