@@ -9,7 +9,6 @@
 #include "controllers/leaderworkerset/leaderworkerset_kind.h"
 #include "controllers/leaderworkerset/rules/spec.h"
 #include "controllers/plan/service.h"
-#include "tpu/labels.h"
 
 namespace tpuslice::disaggregatedset {
 namespace {
@@ -22,7 +21,6 @@ constexpr Duration kPace = std::chrono::milliseconds(100);
 runtime::Controller& add_disaggregatedset(runtime::Manager& manager, runtime::ControllerOptions controller_options,
                                           const runtime::Namespaces& namespaces) {
   const runtime::WatchScope all{.namespaces = namespaces};
-  manager.keep_annotations({kPrefix, tpu::kAnnotationPrefix});
   auto& sets = manager.store<ObjectView>(kDisaggregatedSets, all);
   auto& leader_worker_sets = manager.store<ObjectView>(leaderworkerset::kLeaderWorkerSets, all);
   auto& scalers = manager.store<ObjectView>(kRoleScalers, all);

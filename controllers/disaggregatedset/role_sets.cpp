@@ -1,23 +1,15 @@
 #include "controllers/disaggregatedset/role_sets.h"
 
 #include <algorithm>
-#include <charconv>
 
 #include <fmt/format.h>
 
+#include "api/base/strings.h"
 #include "controllers/disaggregatedset/rules/disaggregatedset_labels.h"
 #include "controllers/plan/waiting_conditions.h"
 
 namespace tpuslice::disaggregatedset {
 namespace {
-
-/// A number without sign; nothing for another text.
-std::optional<std::int64_t> parse_number(std::string_view text) {
-  std::int64_t number = -1;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size() || number < 0) return std::nullopt;
-  return number;
-}
 
 /// The condition of a LeaderWorkerSet; returns whether it is True.
 bool read_condition(const Json& set, std::string_view type, Problem& problem) {
@@ -42,13 +34,13 @@ std::optional<RoleSet> RoleSet::read(const ObjectView& set) {
   out.revision = object.label(kRevision);
   const std::string slice = object.label(kSlice);
   out.legacy = slice.empty();
-  const std::optional<std::int64_t> number = out.legacy ? 0 : parse_number(slice);
+  const std::optional<int> number = out.legacy ? 0 : parse_count(slice);
   if (out.role.empty() || out.revision.empty() || !number) return std::nullopt;
   out.slice = *number;
   out.terminating = set.deletion.has_value();
   out.created = parse_rfc3339(string_at(json, {"metadata", "creationTimestamp"})).value_or(Timestamp());
   out.replicas = std::max<std::int64_t>(0, int_at(json, {"spec", "replicas"}, 1));
-  out.initial_replicas = parse_number(object.annotation(kInitialReplicas));
+  out.initial_replicas = parse_count(object.annotation(kInitialReplicas));
   out.current = int_at(json, {"status", "replicas"});
   out.ready = int_at(json, {"status", "readyReplicas"});
   out.updated = int_at(json, {"status", "updatedReplicas"});

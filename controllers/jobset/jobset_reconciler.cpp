@@ -54,7 +54,8 @@ Priorities JobSetReconciler::priorities_of(const JobSetSpec& spec) const {
     if (found != nullptr && !found->minimal) out.by_class.emplace(name, value_of(*found));
   }
   for (const auto& each : stores_.default_classes.lookup("")) {
-    out.without_class = std::min(out.without_class.value_or(value_of(*each)), value_of(*each));
+    const std::int32_t value = value_of(*each);
+    out.without_class = std::min(out.without_class.value_or(value), value);
   }
   if (!out.without_class) out.without_class = 0;
   return out;

@@ -237,8 +237,8 @@ std::string refused_pods(const JobSetState& state, plan::Changes& changes) {
   }
   if (lacking == nullptr) return {};
   const Json& before = state.status.conditions;
-  std::string refused = plan::explain_lacking_pods({kJobs.kind, lacking->key.name, lacking->uid}, before,
-                                                   state.seen.answers, state.seen.now, changes);
+  const plan::LackingPods owner{kJobs.kind, lacking->key.name, lacking->uid, lacking->started.value_or(state.seen.now)};
+  std::string refused = plan::explain_lacking_pods(owner, before, state.seen.answers, state.seen.now, changes);
   const Json* const placed = find_condition(before, plan::kSlicesPlaced);
   if (!refused.empty() && string_at(*placed, {"reason"}) != plan::kPodsRefused) {
     changes.event(EventType::kWarning, plan::kPodsRefused, refused);

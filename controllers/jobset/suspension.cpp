@@ -4,6 +4,7 @@
 #include <array>
 #include <map>
 #include <string>
+#include <utility>
 
 #include "api/types/quantity.h"
 #include "controllers/jobset/rules/jobset_labels.h"
@@ -113,12 +114,11 @@ bool has_other_slice_shape(const Json& live, const Json& desired) {
   });
 }
 
-/// Whether the environment in the live template was computed for other chips.
-bool has_other_chips(const Json& live, const Json& desired) {
+/// Whether the environment in the live template was computed for other chips. `resources`: its resources_patch().
+bool has_other_chips(const Json& live, const Json& resources) {
   if (!is_mutated(live)) return false;
-  const Json patch = resources_patch(live, desired);
   for (const char* list : kContainerLists) {
-    for (const Json& container : array_at(patch, {list})) {
+    for (const Json& container : array_at(resources, {list})) {
       for (const char* map : kResourceMaps) {
         if (find_path(container, {"resources", map, tpu::kTpuResource}) != nullptr) return true;
       }
@@ -159,10 +159,11 @@ Result<ResumeDecision> decide_resume(const JobSetSpec& spec, const std::vector<J
     const auto position = static_cast<std::size_t>(replicated_job - spec.jobs.data());
     ASSIGN_OR_RETURN(const Json desired, builder.build(position, index_of(*job).value_or(0), pods));
     const Json& pod = desired["spec"]["template"];
-    if (has_other_slice_shape(live, pod) || has_other_chips(live, pod) || has_other_gang(live, pod)) {
+    Json resources = resources_patch(live, pod);
+    if (has_other_slice_shape(live, pod) || has_other_chips(live, resources) || has_other_gang(live, pod)) {
       out.recreate.push_back(job);
     } else {
-      out.resume.push_back({job, template_patch(live, pod), attempt_patch(*job, desired), resources_patch(live, pod)});
+      out.resume.push_back({job, template_patch(live, pod), attempt_patch(*job, desired), std::move(resources)});
     }
   }
   return out;

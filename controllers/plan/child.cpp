@@ -34,6 +34,22 @@ void restore_exactly(const Json& desired, const Json& live, Json& patch) {
 
 }  // namespace
 
+std::string_view progress(ChildDecision::Kind kind, std::string_view patched) {
+  using enum ChildDecision::Kind;
+  switch (kind) {
+    case kCreate:
+      return "is being created";
+    case kPatch:
+      return patched;
+    case kWait:
+      return "is being deleted, and is then created again";
+    case kNone:
+    case kConflict:
+      break;
+  }
+  return {};
+}
+
 Ownership ownership(const ControllerRef& owner, const std::optional<ControllerRef>& live) {
   if (!live) return Ownership::kOther;
   if (live->uid == owner.uid) return Ownership::kOwned;

@@ -5,6 +5,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "api/types/views.h"
 
@@ -23,6 +24,9 @@ struct ChildDecision {
   /// kConflict: "service default/train belongs to JobSet other"; the remedy is the caller's.
   std::string conflict = {};
 };
+
+/// "is being created": what becomes of a child with this decision; empty if nothing does. `patched`: for kPatch.
+[[nodiscard]] std::string_view progress(ChildDecision::Kind kind, std::string_view patched = "is being updated");
 
 enum class Ownership : std::uint8_t {
   kOwned,         ///< By the workload that is the controller of the desired object.

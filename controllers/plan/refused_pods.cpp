@@ -1,5 +1,6 @@
 #include "controllers/plan/refused_pods.h"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -60,7 +61,7 @@ std::string explain_lacking_pods(const LackingPods& owner, const Json& condition
   if (placed == nullptr || string_at(*placed, {"status"}) != "False") return {};
   const auto since = parse_rfc3339(string_at(*placed, {"lastTransitionTime"}));
   if (!since) return {};
-  if (const Timestamp due = *since + kMissingPodsDelay; now < due) {
+  if (const Timestamp due = std::max(*since, owner.since) + kMissingPodsDelay; now < due) {
     changes.requeue_within(due - now);
     return {};
   }
@@ -72,7 +73,7 @@ std::string explain_lacking_pods(const LackingPods& owner, const Json& condition
     return known ? string_at(*placed, {"message"}) : std::string();
   }
   const auto refused = parse_rfc3339(string_at(answer->content, {"time"}));
-  if (!refused || now >= *refused + kRefusalAge) return {};
+  if (!refused || *refused < owner.since || now >= *refused + kRefusalAge) return {};
   changes.requeue_within(*refused + kRefusalAge - now);
   return fmt::format("{} {} lacks pods: {}", owner.kind, owner.name,
                      without_pod_names(error_in(string_at(answer->content, {"message"})), owner.name));

@@ -15,6 +15,7 @@ struct LackingPods {
   std::string_view kind;  ///< "Job"
   std::string name;
   std::string uid;
+  Timestamp since = {};  ///< Its controller has created pods since then, if that is known: a Job is resumed.
 };
 
 /// Reason of kSlicesPlaced and of an event.

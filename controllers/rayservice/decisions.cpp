@@ -115,10 +115,11 @@ std::optional<Timestamp> last_migration(const RayServiceState& state, const Clus
 }
 
 /// What the clusters are to serve. No watch event says that the interval of a route has passed.
-void decide_goals(const RayServiceState& state, const ServeConfig& config, RunningDecisions& out) {
+void decide_goals(const RayServiceState& state, const ServeConfig& config, const Options& options,
+                  RunningDecisions& out) {
   const std::optional<Timestamp> since = last_migration(state, out.choice);
   const bool in_effect = is_in_effect(state, since);
-  out.goals = decide_serve_goals(state, out.choice, config, in_effect);
+  out.goals = decide_serve_goals(state, out.choice, config, in_effect, since, options);
   if (in_effect || !since || !state.spec.incremental || out.choice.pending == nullptr) return;
   const Timestamp due = *since + state.spec.incremental->interval;
   if (state.seen.now < due) out.traffic_after = due - state.seen.now;
@@ -141,7 +142,8 @@ void decide_suspensions(const RayServiceState& state, RunningDecisions& out) {
     const bool updated = &cluster == newest && !out.update.patch.is_null();
     const auto& deletes = out.retirement.deletes;
     if (updated || cluster.terminating() || std::ranges::find(deletes, &cluster) != deletes.end()) continue;
-    const bool shares = state.spec.incremental && &cluster == out.choice.active && out.choice.pending != nullptr;
+    const bool both = state.spec.incremental && out.choice.active != nullptr && out.choice.pending != nullptr;
+    const bool shares = both && (&cluster == out.choice.active || &cluster == out.choice.pending);
     ClusterUpdate update = update_suspension(state, cluster, shares);
     if (!update.patch.is_null()) out.suspensions.push_back({&cluster, std::move(update)});
   }
@@ -158,7 +160,7 @@ RunningDecisions decide_running(const RayServiceState& state, const Problem& ref
   }
   const ClusterChoice& choice = out.choice;
   if (!refusal) {
-    decide_goals(state, config, out);
+    decide_goals(state, config, options, out);
     out.rollback_impossible = loses_active(state);
   }
   decide_serving(state, choice.active, out.goals.active, options, out.active, out);

@@ -30,22 +30,6 @@ Object desired_route(const RayServiceState& state, const ClusterChoice& choice, 
   return build_http_route(state.spec, {{&active, traffic.active}, {choice.pending, traffic.pending}});
 }
 
-std::string progress(const GatewayChild& child) {
-  const std::string name = fmt::format("{} {}", child.type.kind, child.desired.name());
-  switch (child.decision.kind) {
-    case Kind::kCreate:
-      return name + " is being created";
-    case Kind::kPatch:
-      return name + " is being updated";
-    case Kind::kWait:
-      return name + " is being deleted, and is then created again";
-    case Kind::kNone:
-    case Kind::kConflict:
-      break;
-  }
-  return {};
-}
-
 Problem not_watched(const RayServiceState& state) {
   if (state.seen.gateways.absent) {
     return {std::string(kGatewayApiMissing),
@@ -76,7 +60,9 @@ Problem problem_of(const RayServiceState& state, const GatewayDecision& decision
   }
   std::string pending;
   for (const GatewayChild& child : decision.children) {
-    if (const std::string text = progress(child); !text.empty()) pending += (pending.empty() ? "" : "; ") + text;
+    const std::string_view text = plan::progress(child.decision.kind);
+    if (text.empty()) continue;
+    pending += fmt::format("{}{} {} {}", pending.empty() ? "" : "; ", child.type.kind, child.desired.name(), text);
   }
   if (!pending.empty()) return {"ChildrenPending", std::move(pending)};
   if (const ObjectView* gateway = own_gateway(state)) {

@@ -54,16 +54,17 @@ void add_child(const GatewayChild& child, plan::Stage& stage, plan::Changes& cha
 
 }  // namespace
 
-GatewayDelete gateway_delete(const OwnGateway& gateway, const std::string& why) {
+plan::Action delete_gateway(const OwnGateway& gateway, const std::string& why, plan::Changes& changes) {
   const ObjectKey& key = gateway.live->key;
   const std::string_view kind = gateway.type.kind;
+  changes.reasons.push_back(fmt::format("{}: deleting {} {}", why, kind, key.name));
   // One that was orphaned meanwhile has another version.
-  GatewayDelete out{
-      Action::remove(gateway.type, key, {.uid = gateway.live->uid, .resource_version = gateway.live->resource_version}),
-      plan::result_events(
-          {fmt::format("Deleted{}", kind), fmt::format("Deleted the {} {}: {}", kind, key.to_string(), why)},
-          {fmt::format("FailedToDelete{}", kind), fmt::format("Failed to delete the {} {}", kind, key.to_string())})};
-  out.action.failure_reason = failure_reason(gateway.type);
+  Action out =
+      Action::remove(gateway.type, key, {.uid = gateway.live->uid, .resource_version = gateway.live->resource_version});
+  out.failure_reason = failure_reason(gateway.type);
+  out.events = std::make_shared<const plan::ActionEvents>(plan::result_events(
+      {fmt::format("Deleted{}", kind), fmt::format("Deleted the {} {}: {}", kind, key.to_string(), why)},
+      {fmt::format("FailedToDelete{}", kind), fmt::format("Failed to delete the {} {}", kind, key.to_string())}));
   return out;
 }
 
@@ -75,9 +76,7 @@ void add_gateways(const RayServiceState& state, const GatewayDecision& decision,
   for (const GatewayChild& child : decision.children) add_child(child, stage, changes);
   for (const OwnGateway& gateway : decision.deletes) {
     const std::string why = fmt::format("upgradeStrategy.type is not {}", kIncrementalUpgrade);
-    GatewayDelete out = gateway_delete(gateway, why);
-    changes.reasons.push_back(fmt::format("{}: deleting {} {}", why, gateway.type.kind, gateway.live->key.name));
-    add(stage, std::move(out.action), std::move(out.events));
+    stage.actions.push_back(delete_gateway(gateway, why, changes));
   }
   if (decision.retry_after) {
     changes.keeps_failure = true;

@@ -15,13 +15,11 @@ namespace {
 
 const Json& rules_of(const Json& route) { return array_at(route, {"spec", "rules"}); }
 
-/// Whether each list of `rules` that may also be absent is empty or as long as the desired one, so that nothing was
-/// added to it.
-bool has_added(const Json& live, const Json& desired) {
-  const Json& rules = rules_of(live);
-  if (!array_at(live, {"spec", "hostnames"}).empty()) return true;
-  if (rules.size() != rules_of(desired).size()) return true;
-  return std::ranges::any_of(rules, [](const Json& rule) { return !array_at(rule, {"filters"}).empty(); });
+/// Whether the rules do what the desired ones do. The API server adds defaults to backends, and to nothing else.
+bool has_rules(const Json& live, const Json& desired) {
+  return plan::has_all(live, desired) && std::ranges::equal(live, desired, [](const Json& a, const Json& b) {
+           return array_at(a, {"filters"}).empty() && array_at(a, {"matches"}) == array_at(b, {"matches"});
+         });
 }
 
 /// The whole list of rules is replaced: a merge patch does not reach into lists.
@@ -30,9 +28,7 @@ Json restore(const Json& desired, const Json& live) {
   const Json& parents = *find_path(desired, {"spec", "parentRefs"});
   if (!plan::has_all(array_at(live, {"spec", "parentRefs"}), parents)) patch["parentRefs"] = parents;
   if (!array_at(live, {"spec", "hostnames"}).empty()) patch["hostnames"] = nullptr;
-  if (has_added(live, desired) || !plan::has_all(rules_of(live), rules_of(desired))) {
-    patch["rules"] = rules_of(desired);
-  }
+  if (!has_rules(rules_of(live), rules_of(desired))) patch["rules"] = rules_of(desired);
   return patch.empty() ? Json() : Json{{"spec", std::move(patch)}};
 }
 
@@ -43,7 +39,7 @@ Json backend_json(const RayServiceSpec& spec, const Backend& backend) {
           {"weight", backend.weight}};
 }
 
-/// What the controller of the Gateway reports; null without. There may be several of other controllers.
+/// Visits the conditions that controllers report of the route at its Gateway.
 template <typename Visit>
 void each_parent(const RayServiceSpec& spec, const Json& route, const Visit& visit) {
   for (const Json& parent : array_at(route, {"status", "parents"})) {

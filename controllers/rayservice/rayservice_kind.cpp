@@ -26,22 +26,14 @@ std::vector<ObjectKey> service_of(const std::optional<ControllerRef>& owner, con
   return {{namespace_name, owner->name}};
 }
 
-/// The RayService of the RayCluster that controls the pod.
-std::vector<ObjectKey> service_of_pod(const PodView& pod, const runtime::ObjectStore& clusters) {
-  const auto& owner = pod.controller;
-  if (!owner || owner->kind != raycluster::kRayClusters.kind) return {};
-  const runtime::ObjectStore::Ptr cluster = clusters.get({pod.key.namespace_name, owner->name});
+/// The RayService that controls the pod or service, or the RayCluster that does.
+template <typename View>
+std::vector<ObjectKey> service_of_child(const View& child, const runtime::ObjectStore& clusters) {
+  const auto& owner = child.controller;
+  if (!owner || owner->kind != raycluster::kRayClusters.kind) return service_of(owner, child.key.namespace_name);
+  const runtime::ObjectStore::Ptr cluster = clusters.get({child.key.namespace_name, owner->name});
   if (cluster == nullptr || cluster->uid != owner->uid) return {};
-  return service_of(cluster->controller, pod.key.namespace_name);
-}
-
-/// The RayService that controls the service, or the RayCluster that does.
-std::vector<ObjectKey> service_of_child(const ObjectView& service, const runtime::ObjectStore& clusters) {
-  const auto& owner = service.controller;
-  if (!owner || owner->kind != raycluster::kRayClusters.kind) return service_of(owner, service.key.namespace_name);
-  const runtime::ObjectStore::Ptr cluster = clusters.get({service.key.namespace_name, owner->name});
-  if (cluster == nullptr || cluster->uid != owner->uid) return {};
-  return service_of(cluster->controller, service.key.namespace_name);
+  return service_of(cluster->controller, child.key.namespace_name);
 }
 
 }  // namespace
@@ -71,7 +63,7 @@ runtime::Controller& add_rayservice(runtime::Manager& manager, runtime::SendToWo
       std::move(controller_options));
   controller.watches(rayservices);
   controller.watches(clusters);
-  controller.watches<PodView>(pods, [&clusters](const PodView& pod) { return service_of_pod(pod, clusters); });
+  controller.watches<PodView>(pods, [&clusters](const PodView& pod) { return service_of_child(pod, clusters); });
   controller.watches<ObjectView>(
       services, [&clusters](const ObjectView& service) { return service_of_child(service, clusters); });
   controller.watches_optional(gateways);

@@ -41,8 +41,9 @@ void write_metrics(const std::vector<std::shared_ptr<const ObjectView>>& service
   out.family("kuberay_service_condition_ready",
              "1, with the label condition: whether the RayService has endpoints that serve.");
   write_condition(all, &Facts::ready, out);
-  out.family("kuberay_service_condition_upgrade_in_progress",
-             "1, with the label condition: whether traffic is moving to another cluster of the RayService.");
+  out.family(
+      "kuberay_service_condition_upgrade_in_progress",
+      "1, with the label condition: whether a pending RayCluster exists beside the active one of the RayService.");
   write_condition(all, &Facts::upgrading, out);
   out.family("kuberay_service_info", "1 for each RayService.");
   for (const auto& service : services) {

@@ -52,7 +52,7 @@ ObservedGateways RayServiceReconciler::observe_gateways(const RayServiceSpec& sp
   const std::string& namespace_name = spec.key.namespace_name;
   out.gateway = stores_.gateways.get({namespace_name, gateway_name(spec)});
   out.http_route = stores_.http_routes.get({namespace_name, http_route_name(spec)});
-  out.watched = stores_.gateways.synced() && stores_.http_routes.synced();
+  out.watched = stores_.gateways.synced(spec.key) && stores_.http_routes.synced(spec.key);
   out.absent = stores_.gateways.absent() || stores_.http_routes.absent();
   return out;
 }

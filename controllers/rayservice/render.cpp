@@ -199,7 +199,9 @@ std::string reason_of_deletion(const RunningDecisions& decisions, const Cluster&
 void render_removal(const Removal& removal, Changes& changes) {
   changes.stage(Step::kDeletes).independent = true;
   for (const Cluster* cluster : removal.clusters) delete_cluster(*cluster, removal.why, changes);
-  for (const OwnGateway& gateway : removal.gateways) delete_gateway(gateway, removal.why, Step::kDeletes, changes);
+  for (const OwnGateway& gateway : removal.gateways) {
+    changes.add(Step::kDeletes, delete_gateway(gateway, removal.why, changes));
+  }
   for (const ObjectPtr& service : removal.services) delete_service(*service, removal.why, changes);
 }
 
@@ -250,7 +252,7 @@ void render_running(const RayServiceState& state, const RunningDecisions& decisi
     return serving ? serving->requeue_after : std::nullopt;
   };
   for (const auto& due : {decisions.room.requeue_after, decisions.retirement.requeue_after, decisions.traffic_after,
-                          retry_of(decisions.active), retry_of(decisions.pending)}) {
+                          decisions.goals.requeue_after, retry_of(decisions.active), retry_of(decisions.pending)}) {
     if (due) changes.requeue_within(*due);
   }
   changes.requests = decisions.requests;

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "controllers/rayservice/idle_slices.h"
 #include "controllers/rayservice/rules/rayservice_labels.h"
 
 namespace tpuslice::rayservice {
@@ -20,12 +21,18 @@ bool is_settled(const Cluster& cluster, int capacity) {
 }
 
 /// The capacities of the next step. Only one cluster changes at a time: until the other one has the capacity that the
-/// status says, both together could exceed the surge.
-Split step_of(const RayServiceState& state, const ClusterChoice& choice, const Progress& now) {
+/// status says, and no slice that it does not need, both together could exceed the surge.
+Split step_of(const RayServiceState& state, const ClusterChoice& choice, const Progress& now,
+              const std::optional<Timestamp>& since, const Options& options, std::optional<Duration>& wait) {
   const Split next = next_capacity(now, state.spec.incremental->max_surge, choice.rollback);
-  const bool waits = (next.active != now.capacity.active && !is_settled(*choice.pending, now.capacity.pending)) ||
-                     (next.pending != now.capacity.pending && !is_settled(*choice.active, now.capacity.active));
-  return waits ? now.capacity : next;
+  if (next == now.capacity) return next;
+  const bool active_changes = next.active != now.capacity.active;
+  const Cluster& other = active_changes ? *choice.pending : *choice.active;
+  const int capacity = active_changes ? now.capacity.pending : now.capacity.active;
+  if (!is_settled(other, capacity)) return now.capacity;
+  // A cluster that has everything was not lowered.
+  if (next.sum() > now.capacity.sum() && capacity < kWhole) wait = until_shrunk(state, other, since, options);
+  return wait ? now.capacity : next;
 }
 
 /// `base`: what the cluster serves, apart from its capacity; null: what it was given. If that is not known, as of a
@@ -57,14 +64,14 @@ ServeGoals usual_goals(const RayServiceState& state, const ClusterChoice& choice
 }  // namespace
 
 ServeGoals decide_serve_goals(const RayServiceState& state, const ClusterChoice& choice, const ServeConfig& config,
-                              bool may_step) {
+                              bool may_step, const std::optional<Timestamp>& since, const Options& options) {
   if (!state.spec.incremental) return usual_goals(state, choice, config);
   ServeGoals out;
   const Share active = share_of(state, choice.active_name);
   const Share pending = share_of(state, choice.pending_name);
   if (choice.active != nullptr && choice.pending != nullptr) {
     const Progress now = progress_of(active, pending);
-    const Split next = may_step ? step_of(state, choice, now) : now.capacity;
+    const Split next = may_step ? step_of(state, choice, now, since, options, out.requeue_after) : now.capacity;
     out.active = goal_of(*choice.active, choice.reverted ? &config : nullptr, config, active.capacity, next.active);
     out.pending =
         goal_of(*choice.pending, choice.rollback ? nullptr : &config, config, now.capacity.pending, next.pending);

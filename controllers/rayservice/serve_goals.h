@@ -23,10 +23,13 @@ struct ServeGoal {
 struct ServeGoals {
   ServeGoal active;
   ServeGoal pending;
+  std::optional<Duration> requeue_after;  ///< A raise waits at most so long for idle slices of the other cluster.
 };
 
-/// `config`: serveConfigV2. `may_step`: the Gateway and its route are in effect, so capacities may change.
+/// `config`: serveConfigV2. `may_step`: the Gateway and its route are in effect, so capacities may change. `since`:
+/// when the traffic changed last.
 [[nodiscard]] ServeGoals decide_serve_goals(const RayServiceState& state, const ClusterChoice& choice,
-                                            const ServeConfig& config, bool may_step);
+                                            const ServeConfig& config, bool may_step,
+                                            const std::optional<Timestamp>& since, const Options& options);
 
 }  // namespace tpuslice::rayservice

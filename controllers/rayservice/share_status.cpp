@@ -7,8 +7,11 @@ constexpr const char* kCapacity = "targetCapacity";
 constexpr const char* kTraffic = "trafficRoutedPercent";
 constexpr const char* kMigrated = "lastTrafficMigratedTime";
 
-std::optional<int> capacity_of(const ServeGoal& goal, const std::optional<Serving>& serving) {
-  const bool accepted = serving && serving->accepted;
+/// A cluster that serves nothing has already lost the capacity; its next head is given the lower one.
+std::optional<int> capacity_of(const ServeGoal& goal, const std::optional<Serving>& serving, const Cluster* cluster) {
+  const bool lost = cluster != nullptr && !cluster->head_ready() && serve_endpoints(*cluster) == 0 &&
+                    goal.capacity.value_or(kWhole) < goal.before.value_or(kWhole);
+  const bool accepted = lost || (serving && serving->accepted);
   return goal.is_step() && !accepted ? goal.before : goal.capacity;
 }
 
@@ -33,7 +36,8 @@ void put_share(const RayServiceState& state, const RunningDecisions& decisions, 
     return;
   }
   // Zero is a number like any other: clients in Go have a pointer here.
-  if (const std::optional<int> capacity = capacity_of(goal, serving)) status[kCapacity] = *capacity;
+  const Cluster* cluster = pending ? decisions.choice.pending : decisions.choice.active;
+  if (const std::optional<int> capacity = capacity_of(goal, serving, cluster)) status[kCapacity] = *capacity;
   const std::optional<int> traffic = traffic_of(decisions, pending);
   if (!traffic || int_at(status, {kTraffic}, -1) == *traffic) return;
   status[kTraffic] = *traffic;

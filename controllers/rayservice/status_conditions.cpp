@@ -210,29 +210,13 @@ Problem serve_problem(const ConditionInput& input) {
   return serving->problem ? serving->problem : capacity_problem(input.decisions);
 }
 
-std::string_view service_progress(plan::ChildDecision::Kind kind) {
-  using enum plan::ChildDecision::Kind;
-  switch (kind) {
-    case kCreate:
-      return "is being created";
-    case kPatch:
-      return "is being updated";
-    case kWait:
-      return "is being deleted, and is then created again";
-    case kNone:
-    case kConflict:
-      break;
-  }
-  return {};
-}
-
 Problem children_problem(const ConditionInput& input) {
   std::string conflicts;
   std::string pending;
   const auto append = [](std::string& list, const std::string& text) { list += (list.empty() ? "" : "; ") + text; };
   for (const Service& service : input.decisions.services) {
     if (!service.decision.conflict.empty()) append(conflicts, service.decision.conflict);
-    const std::string_view progress = service_progress(service.decision.kind);
+    const std::string_view progress = plan::progress(service.decision.kind);
     if (!progress.empty()) append(pending, fmt::format("service {} {}", service.desired.name(), progress));
   }
   if (!conflicts.empty()) return {std::string(raycluster::kServiceConflict), conflicts};

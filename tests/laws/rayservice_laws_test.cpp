@@ -289,10 +289,11 @@ TEST_F(RayServiceLaws, SuspendedClustersReleaseTheirNodesAndOneOfThemOrAnotherRu
     EXPECT_TRUE(plan_of(world).empty()) << to_json(plan_of(world)).dump(2);
 
     set_cluster_suspend(world, false);
-    // The two clusters of an incremental upgrade run together.
+    const bool changed = generator.chance(50);
+    if (changed) world.config()["headGroupSpec"]["template"]["metadata"]["labels"]["a"] = "c";
+    // The two clusters of an incremental upgrade run together, and a replaced one until it is deleted.
     const bool incremental = string_at(world.service(), {"spec", "upgradeStrategy", "type"}) == kIncrementalUpgrade;
-    const std::size_t most = incremental ? 2 : 1;
-    if (generator.chance(50)) world.config()["headGroupSpec"]["template"]["metadata"]["labels"]["a"] = "c";
+    const std::size_t most = incremental ? (changed ? 3 : 2) : 1;
     for (int round = 0; round < kMaxRounds; ++round) {
       const Plan plan = plan_of(world);
       if (!world.carry_out(plan, generator.chance(90) ? SIZE_MAX : laws::cut(plan, generator))) {

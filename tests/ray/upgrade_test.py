@@ -17,8 +17,7 @@ from world import HERE, ROOT, World
 
 HOSTS, CHIPS = 2, 4
 REPLICAS, SURGE = 2, 50
-# Chips of all clusters: those of the capacities, and a slice that Ray's autoscaler has not removed yet after its capacity was lowered.
-LIMIT = (REPLICAS * (100 + SURGE) // 100 + 1) * HOSTS * CHIPS
+LIMIT = REPLICAS * (100 + SURGE) // 100 * HOSTS * CHIPS  # Chips of all clusters.
 WORKER = {"cpu": "1", "memory": "1Gi", "google.com/tpu": str(CHIPS)}
 
 

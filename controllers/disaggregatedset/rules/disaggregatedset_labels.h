@@ -24,8 +24,6 @@ inline constexpr std::string_view kApp = "app";
 
 /// Annotation of LeaderWorkerSets of an old revision: their replicas when the rollout began.
 inline constexpr std::string_view kInitialReplicas = "disaggregatedset.x-k8s.io/initial-replicas";
-/// Prefix of the annotations that views keep.
-inline constexpr std::string_view kPrefix = "disaggregatedset.x-k8s.io/";
 
 // Types and reasons of conditions. Of the first two, one is True.
 inline constexpr std::string_view kAvailable = "Available";

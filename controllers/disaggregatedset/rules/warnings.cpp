@@ -70,6 +70,7 @@ void warn_surge(const DisaggregatedSetSpec& spec, std::vector<std::string>& warn
 /// A LeaderWorkerSet that exists keeps all but its replicas.
 bool waits_for_revision(const FieldChange& change) {
   if (change.path.starts_with("spec.placementPolicy")) return true;
+  if (change.path.ends_with("].spec.leaderWorkerTemplate.maxGroupRestarts")) return true;
   return std::ranges::any_of(std::initializer_list<std::string_view>{"].metadata", "].spec.startupPolicy",
                                                                      "].spec.networkConfig", "].spec.rolloutStrategy."},
                              [&](std::string_view field) { return change.path.find(field) != std::string::npos; }) &&

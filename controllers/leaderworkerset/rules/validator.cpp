@@ -128,6 +128,16 @@ void check_set(const Json& set, const LeaderWorkerSetSpec& spec, FieldErrors& er
   check_lws_slices(spec, errors);
 }
 
+/// Whether the limits of a rolling update are those of the stored set.
+bool has_same_limits(const Json& set, const Json& old) {
+  const auto limits = [](const Json& each) {
+    return find_set(each, {"spec", "rolloutStrategy", "rollingUpdateConfiguration"});
+  };
+  const Json* const now = limits(set);
+  const Json* const before = limits(old);
+  return now == nullptr || before == nullptr ? now == before : *now == *before;
+}
+
 }  // namespace
 
 void check_lws_name(const Json& set, const LeaderWorkerSetSpec& spec, FieldErrors& errors) {
@@ -195,7 +205,9 @@ FieldErrors validate_leaderworkerset(const Json& set, const Json* old) {
   }
   const auto check = [&](FieldErrors& errors) {
     check_set(set, spec, errors);
-    check_lws_rollout_progress(set, spec, errors);
+    // The replicas alone may change to where a percentage is 0, as by the scale subresource, which is not admitted, and
+    // in the steps of a rollout of a DisaggregatedSet.
+    if (old == nullptr || !has_same_limits(set, *old)) check_lws_rollout_progress(set, spec, errors);
   };
   FieldErrors errors = new_errors(check, check_stored);
   if (old != nullptr) check_lws_update(set, *old, errors);

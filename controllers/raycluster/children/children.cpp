@@ -29,18 +29,8 @@ std::string progress(const Child& child) {
   }
   const std::string name = fmt::format("{} {}", to_lower(child.type.type.kind), child.desired.name());
   if (child.adopted) return name + " is being adopted";
-  switch (child.decision.kind) {
-    case Kind::kCreate:
-      return name + " is being created";
-    case Kind::kPatch:
-      return name + " is being restored";
-    case Kind::kWait:
-      return name + " is being deleted, and is then created again";
-    case Kind::kNone:
-    case Kind::kConflict:
-      break;
-  }
-  return {};
+  const std::string_view text = plan::progress(child.decision.kind, "is being restored");
+  return text.empty() ? std::string() : fmt::format("{} {}", name, text);
 }
 
 void append(std::string& list, const std::string& text) {

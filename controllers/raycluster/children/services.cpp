@@ -108,20 +108,8 @@ Service decide_service(const RayClusterSpec& spec, const RayClusterObserved& see
 }
 
 std::string_view progress_of(const Service& service) {
-  using enum plan::ChildDecision::Kind;
   if (service.adopted) return "is being adopted";
-  switch (service.decision.kind) {
-    case kCreate:
-      return "is being created";
-    case kPatch:
-      return "is being restored";
-    case kWait:
-      return "is being deleted, and is then created again";
-    case kNone:
-    case kConflict:
-      break;
-  }
-  return {};
+  return plan::progress(service.decision.kind, "is being restored");
 }
 
 }  // namespace

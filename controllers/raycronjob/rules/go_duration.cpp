@@ -41,10 +41,11 @@ Duration take_unit(std::string_view& rest) {
 
 /// "1.5" of a unit; nothing if it is too long.
 std::optional<Duration> amount_of(std::string_view whole, std::string_view fraction, Duration unit) {
+  const Duration::rep most = kMaxDuration / unit;
   Duration::rep units = 0;
   for (const char c : whole) {
+    if (units > (most - (c - '0')) / 10) return std::nullopt;
     units = units * 10 + (c - '0');
-    if (units > kMaxDuration / unit) return std::nullopt;
   }
   Duration out = units * unit;
   Duration part = unit;

@@ -50,8 +50,8 @@ inline constexpr std::string_view kClusterSuspended = "RayClusterSuspended";
 
 /// Ours: True while the newest cluster has the present rayClusterConfig, or is made from it.
 ///
-/// Reasons: UpToDate; UpgradeDisabled, RollbackInProgress, GatewayAPIMissing, NotAccepted, Suspended,
-/// InitializingTimeout.
+/// Reasons: UpToDate; UpgradeDisabled, RollbackInProgress, GatewayAPIMissing, ChildrenPending, NotAccepted,
+/// Suspended, InitializingTimeout.
 inline constexpr std::string_view kUpToDate = "tpuslice.dev/UpToDate";
 /// Ours: True once the newest cluster has accepted the present serveConfigV2, until it has lost its applications.
 ///

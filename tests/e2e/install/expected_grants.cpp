@@ -88,6 +88,7 @@ const std::map<std::string, std::string>& unused_grants() {
       {"disaggregatedset: get services", kExists},
       {"disaggregatedset: patch services", kLabel},
       {"disaggregatedset: delete services", kRollout},
+      {"disaggregatedset: get pods", kUpstream},
       {"disaggregatedset: get leases", kUpstream},
       {"disaggregatedset: create subjectaccessreviews", kUpstream},
       {"leaderworkerset: update leaderworkersets/finalizers", kOwner},

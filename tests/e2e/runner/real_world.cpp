@@ -42,6 +42,7 @@ Result<std::unique_ptr<World>> start_world(const Json& pools) {
                   "deploy/crds/jobset.x-k8s.io_jobsets.yaml",
                   "deploy/crds/leaderworkerset.x-k8s.io_leaderworkersets.yaml",
                   "deploy/crds/ray.io_rayclusters.yaml",
+                  "deploy/crds/ray.io_raycronjobs.yaml",
                   "deploy/crds/ray.io_rayjobs.yaml",
                   "deploy/crds/ray.io_rayservices.yaml",
                   kProvisioningRequestCrd};

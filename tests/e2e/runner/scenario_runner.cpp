@@ -132,12 +132,12 @@ Status ScenarioRunner::clean_up() {
   for (const std::string& node : lost_nodes_) RETURN_IF_ERROR(mark_node(node, nullptr));
   lost_nodes_.clear();
   // Workloads first: the operator would try to create pods in the terminating namespace.
-  ASSIGN_OR_RETURN(
-      const CommandResult removed,
-      run_command("kubectl delete "
-                  "rayjobs,rayservices,rayclusters,jobsets,disaggregatedsets,leaderworkersets,jobs,statefulsets --all "
-                  "--cascade=foreground --timeout=60s",
-                  kDeleteTimeout));
+  ASSIGN_OR_RETURN(const CommandResult removed,
+                   run_command("kubectl delete "
+                               "raycronjobs,rayjobs,rayservices,rayclusters,jobsets,disaggregatedsets,leaderworkersets,"
+                               "jobs,statefulsets --all "
+                               "--cascade=foreground --timeout=60s",
+                               kDeleteTimeout));
   if (removed.status != 0) return Error::internal("workloads are not deleted: {}", removed.output);
   // The namespace controller would check for terminating pods only every 15 seconds.
   ASSIGN_OR_RETURN(const CommandResult pods, run_command("kubectl delete pods --all --timeout=60s", kDeleteTimeout));

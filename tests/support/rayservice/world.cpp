@@ -179,7 +179,11 @@ void World::accept_gateways() {
   for (auto& [name, route] : routes()) {
     Json parents = Json::array();
     for (const Json& parent : array_at(route, {"spec", "parentRefs"})) {
-      parents.push_back({{"parentRef", parent}, {"conditions", conditions("Accepted", "ResolvedRefs")}});
+      Json reported = conditions("Accepted", "ResolvedRefs");
+      for (Json& each : reported) {
+        if (route_generation) each["observedGeneration"] = *route_generation;
+      }
+      parents.push_back({{"parentRef", parent}, {"conditions", std::move(reported)}});
     }
     set_status(route, {{"parents", std::move(parents)}});
   }

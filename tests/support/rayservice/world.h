@@ -76,6 +76,8 @@ class World final : public plan::PlanWorld {
   bool places_slices = true;     ///< False: slices of new clusters wait.
   bool serves_gateways = true;   ///< False: the Gateway API is not installed.
   bool accepts_gateways = true;  ///< False: no controller accepts them.
+  /// Generation of the HTTPRoute that its controller reports; nothing: it reports none.
+  std::optional<int> route_generation = {};
   /// Requests that changed something, in order: "config/llm-x 1".
   [[nodiscard]] const std::vector<std::string>& sent() const { return sent_; }
   [[nodiscard]] Timestamp now() const { return now_; }

@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "tests/support/crds.h"
 
 namespace tpuslice::testing {
@@ -109,6 +111,19 @@ TEST(Crds, AcceptNullForRayStartParams) {
     EXPECT_TRUE(bool_at(field, {"nullable"})) << name;
   });
   EXPECT_EQ(found, 14) << "head and workers, in three kinds and two versions, and in RayCronJobs";
+}
+
+TEST(Crds, HaveInRolesTheFieldsOfLeaderWorkerSets) {
+  const auto names = [](const Json& schema) {
+    std::set<std::string> out;
+    const std::string path = "/properties/leaderWorkerTemplate/properties";
+    for (const auto& [name, field] : schema.at(Json::json_pointer(path)).items()) out.insert(name);
+    return out;
+  };
+  const Json set = stored_schema(read_crd("LeaderWorkerSet"));
+  const Json roles = stored_schema(read_crd("DisaggregatedSet"));
+  EXPECT_EQ(names(roles.at(Json::json_pointer("/properties/spec/properties/roles/items/properties/spec"))),
+            names(set.at(Json::json_pointer("/properties/spec"))));
 }
 
 TEST(Crds, DescribeContainersAlike) {

@@ -68,7 +68,7 @@ app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
 
 {{/*
 The role and the binding of `file`, that of a kind: as Role and RoleBinding in each namespace of config.watchNamespace, and as
-ClusterRole for what is not in these: nodes, the Lease of the upstream controller, and the pod that holds it.
+ClusterRole for what is not in these: nodes, PriorityClasses, the Lease of the upstream controller, and the pod that holds it.
 */}}
 {{- define "tpu-slice-operator.namespacedRoles" -}}
 {{- $namespaces := .root.Values.config.watchNamespace | default list }}
@@ -78,7 +78,7 @@ ClusterRole for what is not in these: nodes, the Lease of the upstream controlle
 {{- $ofNamespace := list }}
 {{- $objects := (include "tpu-slice-operator.read" . | fromYaml).objects }}
 {{- range $rule := (first $objects).rules }}
-{{- if or (has "nodes" $rule.resources) (has "leases" $rule.resources) (has "subjectaccessreviews" $rule.resources) }}
+{{- if or (has "nodes" $rule.resources) (has "priorityclasses" $rule.resources) (has "leases" $rule.resources) (has "subjectaccessreviews" $rule.resources) }}
 {{- $ofCluster = append $ofCluster $rule }}
 {{- else }}
 {{- $ofNamespace = append $ofNamespace $rule }}

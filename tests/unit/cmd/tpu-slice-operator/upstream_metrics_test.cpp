@@ -65,7 +65,7 @@ TEST_F(UpstreamMetricsTest, AreLeftToTheUpstreamControllerOfAKind) {
   EXPECT_EQ(text.find("kuberay"), std::string::npos) << text;
 }
 
-TEST(UpstreamMetricsOfKinds, HaveThePrefixOfTheirUpstream) {
+TEST(UpstreamMetricsOfKinds, AreOfKindsWhoseUpstreamHasAPrefix) {
   std::set<std::string_view> written;
   for (const kind::Kind* each : kinds()) {
     if (each->upstream_metrics == nullptr) continue;

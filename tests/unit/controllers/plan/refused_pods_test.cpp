@@ -28,10 +28,14 @@ struct Asked {
   Changes changes;
 };
 
-Asked ask_about_job(const Json& conditions, const WorkloadAnswers& answers = {}) {
+Asked ask_about(const LackingPods& owner, const Json& conditions, const WorkloadAnswers& answers = {}) {
   Asked out;
-  out.text = explain_lacking_pods(kJob, conditions, answers, kRefusedAt, out.changes);
+  out.text = explain_lacking_pods(owner, conditions, answers, kRefusedAt, out.changes);
   return out;
+}
+
+Asked ask_about_job(const Json& conditions, const WorkloadAnswers& answers = {}) {
+  return ask_about(kJob, conditions, answers);
 }
 
 WorkloadAnswers answered(Json content, int status = 200) {
@@ -86,6 +90,17 @@ TEST(RefusedPods, AreNotExplainedByAnOldEvent) {
   const Asked recent = ask_about_job(conditions, answered(refusal("x", kRefusedAt - 19min)));
   EXPECT_EQ(recent.text, "Job train-w-0 lacks pods: x");
   EXPECT_EQ(recent.changes.requeue_after, 1min) << "no other event may come";
+}
+
+TEST(RefusedPods, AreThoseSinceTheJobWasResumed) {
+  const Json conditions = conditions_since(kRefusedAt - 1h);
+  LackingPods resumed = kJob;
+  resumed.since = kRefusedAt - 3s;
+  EXPECT_THAT(ask_about(resumed, conditions).changes.requests, IsEmpty());
+  EXPECT_EQ(ask_about(resumed, conditions).changes.requeue_after, 7s);
+  resumed.since = kRefusedAt - 1min;
+  EXPECT_THAT(ask_about(resumed, conditions, answered(refusal("x", kRefusedAt - 2min))).text, IsEmpty());
+  EXPECT_EQ(ask_about(resumed, conditions, answered(refusal("x"))).text, "Job train-w-0 lacks pods: x");
 }
 
 TEST(RefusedPods, KeepTheirExplanationWhileThereIsNoAnswer) {

@@ -112,6 +112,59 @@ TEST_F(IncrementalFlow, ASuspensionInTheMiddleEndsForBothClusters) {
   EXPECT_TRUE(run_until([&] { return world_.active() == second; }));
 }
 
+TEST_F(IncrementalFlow, ASuspensionThatEndsWithARollbackEndsForBothClusters) {
+  const Json before = world_.config();
+  upgrade_to(50);
+  const std::string second = world_.pending();
+  const auto suspended = [&](const std::string& cluster) {
+    return bool_at(world_.clusters().at(cluster), {"spec", "suspend"});
+  };
+  world_.config()["suspend"] = true;
+  ASSERT_TRUE(run_until([&] { return suspended(first_) && suspended(second); }));
+  world_.config() = before;
+  world_.config()["suspend"] = false;
+  ASSERT_TRUE(run_until([&] { return !suspended(first_); }));
+  EXPECT_FALSE(suspended(second)) << "it has half of the traffic";
+}
+
+TEST_F(IncrementalFlow, CapacityFollowsARouteWhoseGenerationIsNotReportedAfterTheInterval) {
+  world_.service()["spec"]["upgradeStrategy"]["clusterUpgradeOptions"]["intervalSeconds"] = 60;
+  world_.route_generation = -1;
+  upgrade_to(50);
+  const Timestamp moved = world_.now();
+  ASSERT_TRUE(run_until([&] { return share("active", "targetCapacity") == 50; }));
+  EXPECT_GE(world_.now() - moved, std::chrono::seconds(55));
+}
+
+TEST_F(IncrementalFlow, AClusterWithoutAHeadDoesNotStopTheUpgrade) {
+  upgrade_to(50);
+  world_.places_slices = false;
+  world_.ray(first_) = {};
+  std::erase_if(world_.pods(), [&](const auto& pod) {
+    return string_at(pod.second, {"metadata", "labels", "ray.io/cluster"}) == first_;
+  });
+  EXPECT_TRUE(run_until([&] { return world_.active() == second_; }));
+}
+
+TEST_F(IncrementalFlow, CapacityWaitsForIdleSlicesOfTheOtherCluster) {
+  upgrade_to(50);
+  const std::string worker = world_.pod_of(first_, "0-");
+  world_.pods().at(worker)["spec"]["nodeName"] = "node";
+  ASSERT_TRUE(run_until([&] { return share("active", "targetCapacity") == 50; }));
+  const auto raised = [&] { return share("pending", "targetCapacity") == 100; };
+  EXPECT_FALSE(run_until(raised, 6)) << "the worker has no proxy, so no replica";
+  world_.ray(first_).proxies = {worker};
+  EXPECT_TRUE(run_until(raised, 4));
+}
+
+TEST_F(IncrementalFlow, CapacityDoesNotWaitForIdleSlicesForEver) {
+  upgrade_to(50);
+  world_.pods().at(world_.pod_of(first_, "0-"))["spec"]["nodeName"] = "node";
+  const Timestamp moved = world_.now();
+  ASSERT_TRUE(run_until([&] { return share("pending", "targetCapacity") == 100; }));
+  EXPECT_GE(world_.now() - moved, std::chrono::minutes(2)) << "Ray's time-out, and a minute";
+}
+
 TEST_F(IncrementalFlow, TheOldClusterKeepsItsApplicationsWhenItsCapacityChanges) {
   world_.service()["spec"]["serveConfigV2"] = a_serve_config("new-app");
   upgrade_to(50);

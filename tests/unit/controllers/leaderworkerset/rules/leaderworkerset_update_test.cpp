@@ -78,6 +78,15 @@ TEST(UpdateLeaderWorkerSet, CanChangeEverythingElse) {
   EXPECT_THAT(set_errors(unique, &old), IsEmpty());
 }
 
+// The steps of a rollout of a DisaggregatedSet do it.
+TEST(UpdateLeaderWorkerSet, MayScaleToWhereAPercentageIsZero) {
+  const std::string unavailable = "/spec/rolloutStrategy/rollingUpdateConfiguration/maxUnavailable";
+  const Json old = with(with(plain_set(), unavailable, "25%"), "/spec/replicas", 4);
+  EXPECT_THAT(set_errors(old), IsEmpty());
+  EXPECT_THAT(set_errors(with(old, "/spec/replicas", 3), &old), IsEmpty());
+  EXPECT_THAT(set_errors(with(with(old, "/spec/replicas", 3), unavailable, "20%"), &old), SizeIs(1));
+}
+
 // kubectl scale and autoscalers write the scale subresource, which is not admitted.
 TEST(UpdateLeaderWorkerSet, IsAcceptedOfASetThatWasScaledToWhereAPercentageIsZero) {
   const std::string unavailable = "/spec/rolloutStrategy/rollingUpdateConfiguration/maxUnavailable";

@@ -26,8 +26,9 @@ TEST(GoDuration, HasNumbersAndUnits) {
 }
 
 TEST(GoDuration, IsNothingElse) {
-  for (const char* text : {"", "1", "h", ".h", "1d", "1h 30m", " 1h", "-1h", "+1h", "1h30", "1e3s", "1..5h", "876001h",
-                           "99999999999999999999999h", "876000h1s"}) {
+  for (const char* text :
+       {"", "1", "h", ".h", "1d", "1h 30m", " 1h", "-1h", "+1h", "1h30", "1e3s", "1..5h", "876001h",
+        "99999999999999999999999h", "18446744133709551616ns", "20000000000000000000ns", "876000h1s"}) {
     EXPECT_THAT(parse_go_duration(text), Eq(std::nullopt)) << text;
   }
 }
