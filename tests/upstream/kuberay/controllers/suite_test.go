@@ -90,8 +90,7 @@ func serveDashboard(w http.ResponseWriter, r *http.Request) {
 			_ = fakeRayDashboardClient.UpdateDeployments(r.Context(), body)
 			return
 		}
-		statuses, _ := fakeRayDashboardClient.GetMultiApplicationStatus(r.Context())
-		answer(w, map[string]any{"applications": statuses})
+		answer(w, map[string]any{"applications": applications(r.Context())})
 	case r.Method == http.MethodGet:
 		info, err := fakeRayDashboardClient.GetJobInfo(r.Context(), filepath.Base(r.URL.Path))
 		if err != nil {
@@ -106,6 +105,22 @@ func serveDashboard(w http.ResponseWriter, r *http.Request) {
 	default: // A job is submitted or stopped.
 		answer(w, map[string]any{"stopped": true})
 	}
+}
+
+// applications reports what a spec has set, and the other applications of the configuration as running: specs set them under names that
+// the configuration does not have, where Ray reports those that it was given.
+func applications(ctx context.Context) map[string]any {
+	all := map[string]any{}
+	var config struct{ Applications []struct{ Name string } }
+	_ = json.Unmarshal(fakeRayDashboardClient.LastUpdatedConfig, &config) // Empty before the first one.
+	for _, application := range config.Applications {
+		all[application.Name] = map[string]any{"status": "RUNNING"}
+	}
+	statuses, _ := fakeRayDashboardClient.GetMultiApplicationStatus(ctx)
+	for name, status := range statuses {
+		all[name] = status
+	}
+	return all
 }
 
 func answer(w http.ResponseWriter, value any) {
