@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -134,9 +135,10 @@ void report_event(const Json& event, Lines& lines) {
 
 }  // namespace
 
-Timeline::Timeline(Registry& registry, Instant start)
+Timeline::Timeline(Registry& registry, Instant start, Summary summary)
     : registry_(registry),
       start_(start),
+      summary_(std::move(summary)),
       feed_(
           registry.storage(), [] { return std::vector<std::string>(); }, false) {
   static_cast<void>(feed_.take());
@@ -146,7 +148,7 @@ Lines Timeline::take(Instant now) {
   Lines out;
   for (const Change& change : feed_.take().changes) {
     Lines lines;
-    report(change, lines);
+    if (!summary_ || !summary_(change, lines)) report(change, lines);
     for (const std::string& line : lines) out.push_back(fmt::format("{:>8}  {}", format_elapsed(now - start_), line));
   }
   return out;
