@@ -19,9 +19,9 @@ using ::testing::SizeIs;
 PodPtr unnumbered_pod_of_job(const PodChange& change = [](PodView&) {}) {
   return with(a_slice("train").selects(tpu::kAcceleratorLabel, kV6e).selects(tpu::kTopologyLabel, "4x4").pod(0),
               [&](PodView& pod) {
-                pod.labels = {};
+                pod.labels.clear();
                 pod.labels[std::string(tpu::kSlice)] = tpu::kNoSlice;
-                pod.annotations = {};
+                pod.annotations.clear();
                 pod.controller = ControllerRef{"batch/v1", "Job", "train", "uid-of-job"};
                 pod.created = start_of_time();
                 change(pod);
