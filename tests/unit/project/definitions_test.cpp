@@ -26,8 +26,9 @@ constexpr const char* kRayCronJobDefinition = "deploy/crds/ray.io_raycronjobs.ya
 constexpr const char* kRayServiceDefinition = "deploy/crds/ray.io_rayservices.yaml";
 constexpr const char* kDisaggregatedSetDefinition = "deploy/crds/disaggregatedset.x-k8s.io_disaggregatedsets.yaml";
 
+/// The stored version of the first definition of the file.
 Json only_version(const std::string& file) {
-  return parse_yaml(read_file(file).value()).value()["spec"]["versions"][0];
+  return Json(parse_yaml_documents(read_file(file).value()).value().front().value["spec"]["versions"][0]);
 }
 
 /// The condition of which our columns print reason and message.
