@@ -114,9 +114,11 @@ void describe_custom(const std::string& kind, const std::string& name, const Jso
   if (conditions == nullptr || !conditions->is_array()) return;
   for (const Json& entry : *conditions) {
     const std::string type = string_at(entry, {"type"});
-    if (string_at(entry, {"status"}) == condition_status(before, type)) continue;
-    lines.push_back(fmt::format("{} condition {}={} ({})", subject, type, string_at(entry, {"status"}),
-                                string_at(entry, {"reason"})));
+    const std::string status = string_at(entry, {"status"});
+    const std::string status_before = condition_status(before, type);
+    // Most conditions of a new object are False at first.
+    if (status == status_before || (status == "False" && status_before.empty())) continue;
+    lines.push_back(fmt::format("{} condition {}={} ({})", subject, type, status, string_at(entry, {"reason"})));
   }
 }
 
