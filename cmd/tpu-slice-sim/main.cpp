@@ -87,7 +87,8 @@ Result<int> run(const SimOptions& options, const std::stop_token& stop) {
   const Verdict verdict = simulator->verdict();
   for (const std::string& line : verdict.lines) print_line(line);
   int status = verdict.all_run ? 0 : kUnfinished;
-  if (!verdict.sentence.empty()) print_line(fmt::format("{}; exit code {}", verdict.sentence, status));
+  const bool ends = options.then.empty() && !options.serve;
+  if (!verdict.sentence.empty()) print_line(verdict.sentence + (ends ? fmt::format("; exit code {}", status) : ""));
   if (!options.then.empty()) {
     ASSIGN_OR_RETURN(const int command_status, run_shell_command(options.then, kubeconfig.path()));
     if (command_status != 0) status = command_status;
