@@ -22,7 +22,7 @@ struct SliceState {
   bool gated = false;
   std::string reason;           ///< Waiting reason.
   std::string unstarted;        ///< Why the first pod that does not run does not.
-  Timestamp last_created = {};  ///< Of its pods.
+  Timestamp last_created = {};  ///< The youngest of its pods.
 };
 
 bool runs(const Json& pod) {
