@@ -33,7 +33,8 @@ AdmissionResponse admit_workload(const AdmissionRequest& request, const rules::W
   if (served && kind.unsupported_fields != nullptr) check_supported(kind, request.object, old, errors);
   if (!errors.empty()) response = refuse(request, errors);
   response.warnings = kind.warn(request.object, old);
-  for (auto* const warn : {&rules::warn_unknown_accelerators, &rules::warn_invalid_annotations}) {
+  for (auto* const warn :
+       {&rules::warn_unknown_accelerators, &rules::warn_invalid_annotations, &rules::warn_missing_tpu_requests}) {
     for (std::string& warning : warn(request.object)) response.warnings.push_back(std::move(warning));
   }
   return response;

@@ -35,6 +35,12 @@ spdlog::level::level_enum to_spdlog(LogLevel level) {
   return kLevels.at(static_cast<std::size_t>(level));
 }
 
+/// The name of the level in Cloud Logging, which takes lines on stderr without a severity for errors.
+std::string_view severity_of(LogLevel level) {
+  static constexpr std::array<std::string_view, 4> kNames = {"DEBUG", "INFO", "WARNING", "ERROR"};
+  return kNames.at(static_cast<std::size_t>(level));
+}
+
 /// Bytes that are no UTF-8 must not make a log line unreadable.
 std::string dump(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
@@ -54,7 +60,7 @@ std::string to_text(const LogValue& value) {
 }
 
 void append_json(std::string& line, const LogField& field) {
-  const bool taken = field.key == "ts" || field.key == "level" || field.key == "msg";
+  const bool taken = field.key == "ts" || field.key == "level" || field.key == "severity" || field.key == "msg";
   line += ',';
   line += dump(Json(taken ? "field_" + field.key : field.key));
   line += ':';
@@ -141,8 +147,8 @@ void Logger::log(LogLevel level, std::string_view message, LogFields fields) con
   try {
     const bool json = core_->format == LogFormat::kJson;
     const std::string time = format_rfc3339_micro(core_->clock.wall());
-    std::string line = json ? fmt::format(R"({{"ts":"{}","level":"{}","msg":{})", time, to_string(level),
-                                          dump(Json(std::string(message))))
+    std::string line = json ? fmt::format(R"({{"ts":"{}","level":"{}","severity":"{}","msg":{})", time,
+                                          to_string(level), severity_of(level), dump(Json(std::string(message))))
                             : fmt::format("{} {:<5} {}", time, to_string(level), message);
     const auto append = [&](const LogField& field) { json ? append_json(line, field) : append_text(line, field); };
     if (bound_) {

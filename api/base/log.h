@@ -5,7 +5,7 @@
 //
 // prints, as JSON or as text:
 //
-//   {"ts":"2026-01-01T00:00:00.000000Z","level":"info","msg":"plan applied","key":"default/a","reason":...}
+//   {"ts":"2026-01-01T00:00:00.000000Z","level":"info","severity":"INFO","msg":"plan applied","key":"default/a",...}
 //   2026-01-01T00:00:00.000000Z info  plan applied key=default/a reason="create 4 workers"
 #pragma once
 

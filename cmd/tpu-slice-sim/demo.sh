@@ -6,14 +6,13 @@ set -euo pipefail
 report() {
   show() { printf '\n$ %s\n' "$*"; "$@"; }
   show kubectl get rayclusters
-  show kubectl get pods -o wide
-  local worker
-  for worker in $(kubectl get pods -l ray.io/node-type=worker -o name); do
-    printf '\n%s\n' "$(kubectl get "$worker" -o \
-      'jsonpath={.metadata.name} on {.spec.nodeName}, host {.spec.hostname}.{.spec.subdomain}')"
-    kubectl get "$worker" -o 'jsonpath={range .spec.containers[0].env[*]}  {.name}={.value}{"\n"}{end}' |
-      grep -E '^  (TPU_|MEGASCALE_|JAX_|ENABLE_PJRT).*=.'
-  done
+  printf '\nhosts of the slice:\n'
+  kubectl get pods -l ray.io/node-type=worker -o \
+    'custom-columns=HOST:.metadata.annotations.tpuslice\.dev/slice-host,POD:.metadata.name,NODE:.spec.nodeName,TPU_WORKER_ID:.spec.containers[0].env[?(@.name=="TPU_WORKER_ID")].value,READY:.status.containerStatuses[0].ready'
+  printf '\nthe same on all hosts:\n'
+  kubectl get pods -l ray.io/node-type=worker -o \
+    'jsonpath={range .items[0].spec.containers[0].env[*]}{.name}={.value}{"\n"}{end}' |
+    grep -E '^(TPU_|MEGASCALE_|JAX_|ENABLE_PJRT).*=.' | grep -v '^TPU_WORKER_ID=' | tr ',' '\n' | sed 's/^/  /'
 }
 
 if [ "$1" = --report ]; then
@@ -21,6 +20,6 @@ if [ "$1" = --report ]; then
 else
   simulator=$1
   cd "$(dirname "$0")/../.."
-  exec "$simulator" --log-level=warn --then 'cmd/tpu-slice-sim/demo.sh --report' \
+  exec "$simulator" --then 'cmd/tpu-slice-sim/demo.sh --report' \
     deploy/samples/raycluster-maxtext-v6e-4x4.yaml
 fi

@@ -84,11 +84,11 @@ Result<int> run(const SimOptions& options, const std::stop_token& stop) {
   print_line("simulated cluster at " + simulator->server() + "; export KUBECONFIG=" + kubeconfig.path());
 
   RETURN_IF_ERROR(apply_and_settle(*simulator, options, stop));
-  int status = 0;
-  for (const std::string& line : simulator->unfinished()) {
-    print_line("not running: " + line);
-    status = kUnfinished;
-  }
+  const Verdict verdict = simulator->verdict();
+  for (const std::string& line : verdict.lines) print_line(line);
+  int status = verdict.all_run ? 0 : kUnfinished;
+  const bool ends = options.then.empty() && !options.serve;
+  if (!verdict.sentence.empty()) print_line(verdict.sentence + (ends ? fmt::format("; exit code {}", status) : ""));
   if (!options.then.empty()) {
     ASSIGN_OR_RETURN(const int command_status, run_shell_command(options.then, kubeconfig.path()));
     if (command_status != 0) status = command_status;

@@ -30,8 +30,9 @@ Result<SimCommandLine> parse_sim_command_line(int argc, const char* const* argv)
   app.add_option("--settle-timeout", options.settle_timeout_seconds,
                  "Seconds after which unsettled manifests are a failure. Default: 60")
       ->check(CLI::Range(1, 3600));
-  app.add_option("--log-level", options.log_level, "Of the operator: debug, info, warn or error. Default: info")
+  app.add_option("--log-level", options.log_level, "Of the operator: debug, info, warn or error. Default: warn")
       ->check(CLI::IsMember({"debug", "info", "warn", "error"}));
+  app.add_flag("-v,--verbose", options.verbose, "A line for each pod of a slice, and for all events.");
   app.add_option("manifests", options.manifests, "Manifests to apply at the start.")->check(CLI::ExistingFile);
   try {
     app.parse(argc, argv);

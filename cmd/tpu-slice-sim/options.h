@@ -19,7 +19,8 @@ struct SimOptions {
   std::string operator_kubeconfig;     ///< Output path of a kubeconfig for the operator's service account.
   int webhook_port = 0;                ///< Port of the webhook of an operator of your own; 0: none.
   int settle_timeout_seconds = 60;     ///< Fail if the cluster has not settled by then.
-  std::string log_level = "info";
+  std::string log_level = "warn";
+  bool verbose = false;  ///< The timeline has lines for each pod of a slice, and all events.
 };
 
 struct SimCommandLine {

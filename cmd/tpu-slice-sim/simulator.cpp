@@ -8,6 +8,8 @@
 #include "api/client/credentials.h"
 #include "api/types/yaml.h"
 #include "cmd/tpu-slice-sim/assets.h"
+#include "cmd/tpu-slice-sim/report/slice_lines.h"
+#include "tpu/catalog.h"
 
 namespace tpuslice {
 namespace {
@@ -26,6 +28,19 @@ sim::UserInfo operator_user() {
           {"system:serviceaccounts", "system:serviceaccounts:tpu-slice-system", "system:authenticated"}};
 }
 
+/// Errors: InvalidArgument for a topology that the accelerator of a pool does not have.
+Status check_topologies(const std::vector<sim::NodePool>& pools) {
+  for (std::size_t i = 0; i < pools.size(); ++i) {
+    const auto accelerator = tpu::find_accelerator(pools[i].accelerator);
+    const auto topology = tpu::Topology::parse(pools[i].topology);
+    if (!accelerator || !topology) continue;
+    if (const Status legal = tpu::check_topology(**accelerator, *topology); !legal) {
+      return legal.error().within(fmt::format("pools[{}].topology", i));
+    }
+  }
+  return {};
+}
+
 Result<sim::ClusterOptions> cluster_options(const SimOptions& options) {
   sim::ClusterOptions result;
   if (options.pools.empty()) return result;
@@ -35,14 +50,16 @@ Result<sim::ClusterOptions> cluster_options(const SimOptions& options) {
   if (documents->size() != 1) return Error::invalid_argument("{}: expected one YAML document", options.pools);
   auto pools = sim::parse_node_pools(documents->front().value);
   if (!pools) return pools.error().within(options.pools);
+  if (const Status legal = check_topologies(*pools); !legal) return legal.error().within(options.pools);
   result.pools = std::move(*pools);
   return result;
 }
 
 }  // namespace
 
-Simulator::Simulator(sim::ClusterOptions options, Print print)
+Simulator::Simulator(sim::ClusterOptions options, Print print, bool verbose)
     : print_(std::move(print)),
+      verbose_(verbose),
       cluster_(clock_, std::move(options)),
       dashboards_(clock_, kJobDuration),
       ray_pods_(cluster_, dashboards_, clock_, kJobDuration),
@@ -60,7 +77,7 @@ Simulator::~Simulator() {
 
 Result<std::unique_ptr<Simulator>> Simulator::start(const SimOptions& options, Print print) {
   ASSIGN_OR_RETURN(sim::ClusterOptions cluster, cluster_options(options));
-  std::unique_ptr<Simulator> simulator(new Simulator(std::move(cluster), std::move(print)));
+  std::unique_ptr<Simulator> simulator(new Simulator(std::move(cluster), std::move(print), options.verbose));
   RETURN_IF_ERROR(simulator->install_assets());
   RETURN_IF_ERROR(simulator->listen(options.listen));
   simulator->own_operator_ = !options.no_operator;
@@ -127,7 +144,12 @@ Status Simulator::start_operator(const SimOptions& options) {
 }
 
 void Simulator::drive(const std::stop_token& stop) {
-  sim::Timeline timeline(cluster_.registry(), clock_.now());
+  SliceLines slices;
+  sim::Timeline::Summary summary;
+  if (!verbose_) {
+    summary = [&](const sim::Change& change, std::vector<std::string>& lines) { return slices.report(change, lines); };
+  }
+  sim::Timeline timeline(cluster_.registry(), clock_.now(), std::move(summary));
   while (!stop.stop_requested()) {
     const sim::Revision seen = cluster_.storage().revision();
     while (cluster_.step() && !stop.stop_requested()) {
@@ -189,7 +211,7 @@ Status Simulator::apply(const std::string& path, const std::stop_token& stop) {
 Status Simulator::wait_settled(Duration limit, const std::stop_token& stop) {
   const Instant deadline = clock_.now() + limit;
   const MutexLock lock(mutex_);
-  while (clock_.now() - last_change_ < kSettleTime) {
+  while (clock_.now() - last_change_ < kSettleTime || awaits_reason(cluster_.storage().list("pods"), clock_.wall())) {
     if (stop.stop_requested()) return Error::of(ErrorCode::kCancelled, "interrupted");
     if (clock_.now() > deadline) {
       return Error::of(ErrorCode::kTimeout, "the cluster has not settled after {} s; see --settle-timeout",
@@ -198,25 +220,6 @@ Status Simulator::wait_settled(Duration limit, const std::stop_token& stop) {
     changed_.wait_for(mutex_, stop, kPoll, [] { return false; });
   }
   return {};
-}
-
-std::vector<std::string> Simulator::unfinished() {
-  std::vector<std::string> lines;
-  for (const sim::JsonPtr& json : cluster_.storage().list("pods")) {
-    const std::string phase = string_at(*json, {"status", "phase"});
-    if (phase == "Running" || phase == "Succeeded") continue;
-    const Object pod(*json);
-    std::string why = phase;
-    if (const Json* conditions = find_path(*json, {"status", "conditions"})) {
-      for (const Json& condition : *conditions) {
-        if (string_at(condition, {"type"}) == "PodScheduled" && string_at(condition, {"status"}) == "False") {
-          why += ", " + string_at(condition, {"message"});
-        }
-      }
-    }
-    lines.push_back(fmt::format("pod {}: {}", pod.key().to_string(), why));
-  }
-  return lines;
 }
 
 void Simulator::stop_api_server() { listener_->stop(); }

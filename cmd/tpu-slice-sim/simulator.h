@@ -18,6 +18,7 @@
 #include "cmd/tpu-slice-sim/options.h"
 #include "cmd/tpu-slice-sim/ray/dashboards.h"
 #include "cmd/tpu-slice-sim/ray_pods.h"
+#include "cmd/tpu-slice-sim/report/verdict.h"
 #include "cmd/tpu-slice-sim/server/https_listener.h"
 #include "cmd/tpu-slice-sim/webhook_connections.h"
 
@@ -40,10 +41,10 @@ class Simulator {
   ///
   /// Errors: InvalidArgument with path and line for a malformed manifest; errors of the API server.
   Status apply(const std::string& path, const std::stop_token& stop);
-  /// Waits until the timeline has no new lines for a while. Errors: Timeout; Cancelled.
+  /// Waits until the timeline has no new lines for a while, and the operator has said of each slice that waits why.
+  /// Errors: Timeout; Cancelled.
   Status wait_settled(Duration limit, const std::stop_token& stop);
-  /// Pods that do not run, with their phase, and refused objects, with the reason; one per line.
-  [[nodiscard]] std::vector<std::string> unfinished();
+  [[nodiscard]] Verdict verdict() { return judge(cluster_.storage().list("pods")); }
 
   [[nodiscard]] std::string kubeconfig() const { return listener_->kubeconfig(); }
   /// Restarts the API server as a real one: connections and watches break; afterwards, at the same address, watches
@@ -55,7 +56,7 @@ class Simulator {
   [[nodiscard]] const std::string& server() const { return admin_.server; }
 
  private:
-  Simulator(sim::ClusterOptions options, Print print);
+  Simulator(sim::ClusterOptions options, Print print, bool verbose);
   Status install_assets();
   Status listen(const std::string& address);
   Status start_operator(const SimOptions& options);
@@ -63,6 +64,7 @@ class Simulator {
 
   const RealClock clock_;
   const Print print_;
+  const bool verbose_;
   sim::Cluster cluster_;
   sim::RayDashboards dashboards_;
   RayPods ray_pods_;

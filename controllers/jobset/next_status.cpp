@@ -197,15 +197,6 @@ Problem service_problem(const JobSetState& state, const plan::ChildDecision& dec
   return {};
 }
 
-/// A condition that no longer applies: one that is True stays True, any other becomes False.
-void set_inactive(Json& conditions, std::string_view type, const Problem& problem, std::int64_t generation,
-                  Timestamp now) {
-  const Json* before = find_condition(conditions, type);
-  const bool keep = before != nullptr && is_condition_true(conditions, type);
-  plan::set_own_condition(conditions, type, keep ? Problem{} : problem,
-                          keep ? string_at(*before, {"message"}) : std::string(), generation, now);
-}
-
 void set_own_conditions(const JobSetState& state, const Decisions& decisions, Json& conditions,
                         plan::Changes& changes) {
   const std::int64_t generation = state.spec.generation;
@@ -213,11 +204,11 @@ void set_own_conditions(const JobSetState& state, const Decisions& decisions, Js
   plan::set_accepted(conditions, {}, generation, now);
   if (decisions.finishes()) {
     for (const std::string_view type : {kJobsStarted, kServiceReady}) {
-      set_inactive(conditions, type, {"Finished", "the JobSet is finished"}, generation, now);
+      plan::set_inactive_condition(conditions, type, {"Finished", "the JobSet is finished"}, generation, now);
     }
     return;
   }
-  plan::set_own_condition(conditions, kJobsStarted, jobs_problem(state, decisions), "all jobs have started", generation,
+  plan::set_own_condition(conditions, kJobsStarted, jobs_problem(state, decisions), "all jobs are created", generation,
                           now);
   const Problem service = service_problem(state, decisions.service);
   const char* ready =

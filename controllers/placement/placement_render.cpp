@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
@@ -28,6 +29,9 @@ using plan::Measurement;
 /// Value of the label "accelerator" for those that are not in the catalog, since users choose them.
 constexpr std::string_view kOtherAccelerator = "other";
 
+/// Most events about pods of one plan.
+constexpr std::size_t kMaxPodEvents = 20;
+
 /// The event of a workload whose slices wait is repeated once in this time: Events are deleted after an hour.
 constexpr auto kReminderPeriod = std::chrono::minutes(50);
 
@@ -53,6 +57,13 @@ const plan::CounterDefinition kSlicesPreempted{"tpuslice_slices_preempted_total"
 const plan::CounterDefinition kScaleUps{"tpuslice_scale_ups_total",
                                         "Number of scout pods and provisioning requests created.", "accelerator",
                                         accelerator_labels()};
+
+/// "; it waited 7 s"; empty for less than a second.
+std::string waited_text(Duration waited) {
+  const std::int64_t seconds = std::chrono::duration_cast<std::chrono::seconds>(waited).count();
+  if (seconds <= 0) return {};
+  return seconds < 120 ? fmt::format("; it waited {} s", seconds) : fmt::format("; it waited {} min", seconds / 60);
+}
 
 /// Unique, also if the uid is unknown.
 std::string name_of_workload(const Slice& slice) {
@@ -84,10 +95,9 @@ class PlanBuilder {
     notes_.push_back(what);
     const std::string concern = placement.concern.empty() ? "" : fmt::format("; its domain {}", placement.concern);
     plan::ActionEvents events;
-    events.on_success.push_back(
-        of_workload(slice, {EventType::kNormal, "SlicePlaced", "PlaceSlice",
-                            fmt::format("{}, {} s after its last pod was created{}", what,
-                                        std::chrono::duration_cast<std::chrono::seconds>(waited).count(), concern)}));
+    events.on_success.push_back(of_workload(slice, {EventType::kNormal, "SlicePlaced", "PlaceSlice",
+                                                    fmt::format("Slice {} of {} hosts is {}{}{}", short_name(slice),
+                                                                slice.size, how, waited_text(waited), concern)}));
     events.on_failure.push_back(of_workload(slice, {EventType::kWarning, "FailedPlaceSlice", "PlaceSlice",
                                                     fmt::format("Slice {} cannot be {}", short_name(slice), how)}));
     events.measurements = {plan::increment(kSlicesPlaced, accelerator_),
@@ -107,14 +117,14 @@ class PlanBuilder {
     const auto gated = std::ranges::find_if(live, [](const PodPtr& pod) { return is_gated(*pod); });
     const PodView& pod = gated == live.end() ? *live.front() : **gated;
     const std::string& written = pod.annotation(tpu::kWaiting);
-    const bool is_reminded = !written.empty() && remind(waiting);
+    const bool is_reminded = !written.empty() && remind(waiting, pod);
     if (waiting.reason.is_written(pod)) return;
     plan::Action write = set_waiting_reason(pod, waiting.reason, failed_, slice.inherited_place());
     const plan::FailedWrite* const failed = failed_ == nullptr ? nullptr : failed_->find(write);
     const bool is_held = failed != nullptr && failed->is_held(write.preconditions, now_);
     const std::string& code = pod.annotation(tpu::kWaitingReason);
     if (!is_reminded && !is_held && (written.empty() || code != to_string(waiting.reason.code))) {
-      add_newly_waiting(waiting, !written.empty());
+      add_newly_waiting(waiting, pod, !written.empty());
     }
     writes_.push_back(std::move(write));
     notes_.push_back(fmt::format("slice {} waits: {}", short_name(slice), waiting.reason.text));
@@ -188,6 +198,7 @@ class PlanBuilder {
 
   plan::Plan take(std::optional<Timestamp> changes_at) {
     for (const auto& [workload, newly] : newly_waiting_) add_waiting_event(newly);
+    std::ranges::move(pod_events_, std::back_inserter(plan_.events));
     // A failed write must not hold back other slices.
     for (auto* const writes : {&scale_up_deletes_, &writes_, &records_, &preparations_, &deletes_}) {
       if (!writes->empty()) plan_.stages.push_back({std::move(*writes), true, writes != &records_});
@@ -208,16 +219,17 @@ class PlanBuilder {
   };
 
   /// Repeats the event of a workload that waits for long, if it is due.
-  bool remind(const WaitingSlice& waiting) {
+  bool remind(const WaitingSlice& waiting, const PodView& pod) {
     const std::string uid = workload_of(*waiting.slice->any_pod()).uid;
     set_earlier(reminds_at_, last_plan_ ? next_reminder(uid, now_) : now_ + kReminderPeriod);
     if (!last_plan_ || next_reminder(uid, *last_plan_) > now_) return false;
-    add_newly_waiting(waiting, true);
+    add_newly_waiting(waiting, pod, true);
     return true;
   }
 
   /// One event for each workload, when the first of its slices begins to wait, and when slices wait for something else.
-  void add_newly_waiting(const WaitingSlice& waiting, bool waited_before) {
+  /// `pod` gets one, too: that of the slice which has the waiting reason.
+  void add_newly_waiting(const WaitingSlice& waiting, const PodView& pod, bool waited_before) {
     const std::string workload = name_of_workload(*waiting.slice);
     if (!waited_before && waiting_workloads().contains(workload)) return;
     NewlyWaiting& newly = newly_waiting_[workload];
@@ -225,6 +237,7 @@ class PlanBuilder {
       newly.first = waiting.slice;
       newly.reason = waiting.reason.text;
     }
+    if (pod_events_.size() < kMaxPodEvents) pod_events_.push_back(waiting_event(pod, waiting.reason.text));
   }
   const std::set<std::string>& waiting_workloads() {
     if (!waiting_workloads_) {
@@ -266,6 +279,7 @@ class PlanBuilder {
   std::vector<plan::Action> deletes_;
   std::optional<std::set<std::string>> waiting_workloads_;  ///< Some slice has a waiting reason already.
   std::map<std::string, NewlyWaiting> newly_waiting_;
+  std::vector<plan::EventIntent> pod_events_;
   std::vector<std::string> notes_;
 };
 

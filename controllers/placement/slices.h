@@ -51,5 +51,6 @@ using slice::release_pod;
 using slice::set_disruption_target;
 using slice::set_waiting_reason;
 using slice::take_held;
+using slice::waiting_event;
 
 }  // namespace tpuslice::placement

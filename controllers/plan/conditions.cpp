@@ -32,6 +32,14 @@ bool set_own_condition(Json& conditions, std::string_view type, const Problem& p
   return changed;
 }
 
+void set_inactive_condition(Json& conditions, std::string_view type, const Problem& problem, std::int64_t generation,
+                            Timestamp now) {
+  const Json* before = find_condition(conditions, type);
+  const bool keep = before != nullptr && is_condition_true(conditions, type);
+  set_own_condition(conditions, type, keep ? Problem{} : problem,
+                    keep ? string_at(*before, {"message"}) : std::string(), generation, now);
+}
+
 bool set_accepted(Json& conditions, const Problem& refusal, std::int64_t generation, Timestamp now) {
   return set_own_condition(conditions, kAccepted, refusal, "the spec is valid", generation, now);
 }

@@ -22,6 +22,11 @@ inline constexpr std::string_view kChildrenReady = "tpuslice.dev/ChildrenReady";
 bool set_own_condition(Json& conditions, std::string_view type, const Problem& problem, std::string_view message,
                        std::int64_t generation, Timestamp now);
 
+/// Sets the condition of a workload that has finished, or is no longer active: one that is True stays as it is, since
+/// True is the good state; another becomes False with `problem`.
+void set_inactive_condition(Json& conditions, std::string_view type, const Problem& problem, std::int64_t generation,
+                            Timestamp now);
+
 /// Sets kAccepted. Returns whether status or message changed.
 bool set_accepted(Json& conditions, const Problem& refusal, std::int64_t generation, Timestamp now);
 

@@ -121,8 +121,10 @@ State placement_state(const std::string& refused, const Reasons& waiting, const 
   return placed;
 }
 
-State container_state(const Reasons& stuck, bool all_started, std::string_view before) {
+/// `waits`: slices wait for nodes.
+State container_state(const Reasons& stuck, bool all_started, bool waits, std::string_view before) {
   if (!stuck.empty()) return {false, std::string(kContainersStuck), to_message(stuck, before)};
+  if (waits) return {false, "ContainersPending", "slices wait for nodes, see tpuslice.dev/SlicesPlaced"};
   if (!all_started) return {false, "ContainersPending", "the containers of some pods have not started"};
   return {true, "ContainersStarted", "the containers of all pods have started"};
 }
@@ -140,7 +142,7 @@ Reasons failures_of(const std::vector<std::shared_ptr<const PodView>>& pods) {
 /// Names the failed pods of a finished workload in the message.
 void add_failures(const Reasons& failures, State finished, std::int64_t generation, Timestamp now, Json& conditions) {
   if (failures.empty()) return;
-  if (is_condition_true(conditions, kContainersStarted)) finished = container_state({}, true, {});
+  if (is_condition_true(conditions, kContainersStarted)) finished = container_state({}, true, false, {});
   finished.message += "; " + to_message(failures, message_of(conditions, kContainersStarted));
   set(kContainersStarted, finished, generation, now, conditions);
 }
@@ -199,8 +201,8 @@ void update_waiting_conditions(const std::vector<std::shared_ptr<const PodView>>
   set(kSlicesPlaced,
       placement_state(progress.refused, slices, code, lost, all_placed, message_of(conditions, kSlicesPlaced)),
       generation, now, conditions);
-  set(kContainersStarted, container_state(stuck, started, message_of(conditions, kContainersStarted)), generation, now,
-      conditions);
+  set(kContainersStarted, container_state(stuck, started, !slices.empty(), message_of(conditions, kContainersStarted)),
+      generation, now, conditions);
   move_to_end(conditions);
 }
 

@@ -33,7 +33,11 @@ class Conditions {
     }
     set_own(plan::kSlicesPlaced, problem, "the slices of the RayCluster are placed");
   }
-  void set_own(std::string_view type, const Problem& problem, std::string_view message) {
+  /// The condition of a finished RayJob stays True.
+  void set_own(std::string_view type, const Problem& problem, std::string_view message, bool finished = false) {
+    if (finished) {
+      return plan::set_inactive_condition(conditions_, type, problem, state_.spec.generation, state_.seen.now);
+    }
     plan::set_own_condition(conditions_, type, problem, message, state_.spec.generation, state_.seen.now);
   }
   [[nodiscard]] bool has(std::string_view type) const { return find_condition(conditions_, type) != nullptr; }
@@ -92,7 +96,8 @@ Json next_conditions(const RayJobState& state, const Decisions& decisions, plan:
   Conditions all(state);
   if (!state.status.finished()) all.set_accepted(changes);
   const Problem none = inactive(next);
-  all.set_own(kClusterReady, none ? none : cluster_problem(state, decisions), "the RayCluster is ready");
+  all.set_own(kClusterReady, none ? none : cluster_problem(state, decisions), "the RayCluster is ready",
+              next.finished());
   // The condition of a finished RayJob stays as it was.
   std::optional<Problem> slices = next.finished() ? std::nullopt : slices_problem(decisions);
   if (!slices && !next.finished() && all.has(plan::kSlicesPlaced)) {
@@ -100,7 +105,7 @@ Json next_conditions(const RayJobState& state, const Decisions& decisions, plan:
   }
   if (slices) all.set_slices_placed(none ? none : *slices, changes);
   all.set_own(plan::kChildrenReady, none ? none : children_problem(decisions),
-              "no child is missing or has the name of another object");
+              "no child is missing or has the name of another object", next.finished());
   const bool suspended = next.deployment == kSuspended;
   if (suspended || all.has(kSuspended)) {
     all.set(kSuspended, suspended, suspended ? "RayJobSuspended" : "RayJobResumed",

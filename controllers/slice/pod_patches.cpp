@@ -6,8 +6,8 @@
 #include <fmt/format.h>
 
 #include "api/base/strings.h"
-
 #include "tpu/labels.h"
+#include "tpu/placement.h"
 
 namespace tpuslice::slice {
 namespace {
@@ -65,6 +65,12 @@ plan::Action set_waiting_reason(const PodView& pod, const WaitingReason& reason,
   plan::Action action = plan::Action::patch(kPods, pod.key, std::move(patch), {.uid = pod.uid});
   if (failed != nullptr && failed->refuses_patches(pod.key, pod.uid)) action.subresource = "status";
   return action;
+}
+
+plan::EventIntent waiting_event(const PodView& pod, const std::string& reason) {
+  const std::string_view slice = tpu::name_in_slice_key(pod.label(tpu::kSlice));
+  return {plan::EventType::kNormal, "SliceWaiting", "PlaceSlice", fmt::format("Slice {} waits: {}", slice, reason),
+          plan::ObjectReference{"v1", "Pod", pod.key, pod.uid, {}}};
 }
 
 plan::Action set_annotation(const PodView& pod, std::string_view name, const std::string& value) {

@@ -1,4 +1,4 @@
-// The writes to pods of a slice.
+// The writes to pods of a slice, and the event about a pod that waits.
 #pragma once
 
 #include <string>
@@ -36,6 +36,9 @@ struct Release {
 [[nodiscard]] plan::Action set_waiting_reason(const PodView& pod, const WaitingReason& reason,
                                               const plan::FailedWrites* failed,
                                               std::optional<Timestamp> queued_since = {});
+
+/// Event `SliceWaiting` about the pod that has the waiting reason: `kubectl describe pod` cuts its annotations.
+[[nodiscard]] plan::EventIntent waiting_event(const PodView& pod, const std::string& reason);
 
 /// An empty value removes it.
 [[nodiscard]] plan::Action set_annotation(const PodView& pod, std::string_view name, const std::string& value);

@@ -8,6 +8,7 @@
 #include "controllers/slice/node_health.h"
 #include "controllers/slice/slice_reconciler.h"
 #include "controllers/slice/slice_render.h"
+#include "controllers/slice/unnumbered_pod_reconciler.h"
 #include "tpu/labels.h"
 
 namespace tpuslice::slice {
@@ -33,10 +34,16 @@ void add_lost_pods(runtime::Manager& manager, const SliceStores& stores,
   });
 }
 
+/// Adds the controller that warns of pods of Jobs without slice identity.
+void add_unnumbered_pods(runtime::Manager& manager, const SliceStores& stores) {
+  runtime::Controller& unnumbered = manager.add(std::make_unique<UnnumberedPodReconciler>(stores.pods), {.workers = 1});
+  for (runtime::PodStore* store : stores.pods) unnumbered.watches<PodView>(*store, unnumbered_pod);
+}
+
 }  // namespace
 
 SliceStores add_slice_stores(runtime::Manager& manager, Workloads workloads) {
-  manager.keep_annotations({tpu::kAnnotationPrefix, tpu::kCompletionIndex});
+  manager.keep_annotations({tpu::kAnnotationPrefix, tpu::kCompletionIndex, tpu::kSliceTopologyAnnotation});
   const runtime::PodStores pods = manager.pods_with(tpu::kSlice);
   SliceStores stores{.pods = pods,
                      .nodes = manager.store<NodeView>(kNodes),
@@ -72,6 +79,7 @@ void add_slices(runtime::Manager& manager, const SliceStores& stores, Options op
   slices.watches<NodeView>(stores.nodes,
                            [indexes = stores.indexes](const NodeView& node) { return slices_on_node(indexes, node); });
   add_lost_pods(manager, stores, health, options);
+  add_unnumbered_pods(manager, stores);
 }
 
 }  // namespace tpuslice::slice

@@ -162,6 +162,7 @@ class SliceRenderer {
     if (found == changes.end()) return;
     plan_.events.push_back(of_workload({EventType::kNormal, "SliceWaiting", "PlaceSlice",
                                         fmt::format("Slice {} waits: {}", short_name(slice_), found->reason.text)}));
+    plan_.events.push_back(waiting_event(*found->pod, found->reason.text));
   }
 
   /// All writes are in one stage, and none depends on another.

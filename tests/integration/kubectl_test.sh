@@ -22,6 +22,7 @@ expect "apply again changes nothing" "^$before\$" version
 expect "server-side apply" 'serverside-applied' kubectl apply --server-side --force-conflicts -f "$sample"
 expect "get -o yaml" 'desiredMemory: 798027216Ki' kubectl get "$cluster" -o yaml
 expect "get -o wide adds the priority columns" 'TPUS' kubectl get rayclusters -o wide
+expect "get -o wide says whether slices wait" 'SlicesPlaced +all pods exist, and no slice waits' kubectl get rayclusters -o wide
 expect "describe shows events" 'CreatedWorkerPod' kubectl describe "$cluster"
 expect "describe a pod" 'TPU_WORKER_ID: +0' kubectl describe pod -l ray.io/replica-host-index=0
 expect "pods by label" '^4$' bash -c 'kubectl get pods -l ray.io/node-type=worker -o name | wc -l'

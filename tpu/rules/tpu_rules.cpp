@@ -37,17 +37,14 @@ std::optional<SliceShape> check_shape(const Json& pod, const std::string& pod_pa
   const std::string annotated = string_at(pod, {"metadata", "annotations", tpu::kSliceTopologyAnnotation});
   if (label.empty() && needs_node_selector) {
     errors.push_back(required_value(selector(tpu::kAcceleratorLabel),
-                                    "a pod that asks for google.com/tpu names its accelerator, for example "
-                                    "tpu-v6e-slice",
-                                    kGkeRule));
+                                    "required when google.com/tpu is requested, for example tpu-v6e-slice", kGkeRule));
   }
   const auto accelerator = tpu::find_accelerator(label);
   if (!label.empty() && !accelerator) return std::nullopt;  // warn_unknown_accelerators() warns.
   if (selected.empty() && annotated.empty()) {
     if (!needs_node_selector) return std::nullopt;
-    errors.push_back(required_value(
-        selector(tpu::kTopologyLabel),
-        "a pod that asks for google.com/tpu names the topology of its slice, for example 4x4", kGkeRule));
+    errors.push_back(required_value(selector(tpu::kTopologyLabel),
+                                    "required when google.com/tpu is requested, for example 4x4", kGkeRule));
     return std::nullopt;
   }
   const std::string path = selected.empty()

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -113,9 +114,11 @@ void describe_custom(const std::string& kind, const std::string& name, const Jso
   if (conditions == nullptr || !conditions->is_array()) return;
   for (const Json& entry : *conditions) {
     const std::string type = string_at(entry, {"type"});
-    if (string_at(entry, {"status"}) == condition_status(before, type)) continue;
-    lines.push_back(fmt::format("{} condition {}={} ({})", subject, type, string_at(entry, {"status"}),
-                                string_at(entry, {"reason"})));
+    const std::string status = string_at(entry, {"status"});
+    const std::string status_before = condition_status(before, type);
+    // Most conditions of a new object are False at first.
+    if (status == status_before || (status == "False" && status_before.empty())) continue;
+    lines.push_back(fmt::format("{} condition {}={} ({})", subject, type, status, string_at(entry, {"reason"})));
   }
 }
 
@@ -134,9 +137,10 @@ void report_event(const Json& event, Lines& lines) {
 
 }  // namespace
 
-Timeline::Timeline(Registry& registry, Instant start)
+Timeline::Timeline(Registry& registry, Instant start, Summary summary)
     : registry_(registry),
       start_(start),
+      summary_(std::move(summary)),
       feed_(
           registry.storage(), [] { return std::vector<std::string>(); }, false) {
   static_cast<void>(feed_.take());
@@ -146,7 +150,7 @@ Lines Timeline::take(Instant now) {
   Lines out;
   for (const Change& change : feed_.take().changes) {
     Lines lines;
-    report(change, lines);
+    if (!summary_ || !summary_(change, lines)) report(change, lines);
     for (const std::string& line : lines) out.push_back(fmt::format("{:>8}  {}", format_elapsed(now - start_), line));
   }
   return out;

@@ -1,7 +1,7 @@
 // Timeline: the history of the cluster as text: "+0.4s  pod train-worker-0-2 scheduled to v6e-4x4-a-2".
 #pragma once
 
-#include <map>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -14,8 +14,12 @@ namespace tpuslice::sim {
 /// has no times, so call it after every step. Not thread-safe.
 class Timeline {
  public:
-  /// Times are relative to `start`. Objects that are in `registry` already are not reported.
-  Timeline(Registry& registry, Instant start);
+  /// Adds lines about a change, or returns false.
+  using Summary = std::function<bool(const Change& change, std::vector<std::string>& lines)>;
+
+  /// Times are relative to `start`. Objects that are in `registry` already are not reported. A change of which
+  /// `summary` returns true is reported by its lines alone; null: none is.
+  Timeline(Registry& registry, Instant start, Summary summary = nullptr);
 
   /// The changes since the last call, oldest first.
   [[nodiscard]] std::vector<std::string> take(Instant now);
@@ -25,6 +29,7 @@ class Timeline {
 
   Registry& registry_;
   const Instant start_;
+  const Summary summary_;
   ChangeFeed feed_;
 };
 

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "controllers/placement/domains/mismatch.h"
 #include "tpu/labels.h"
 #include "tpu/topology_key.h"
 
@@ -136,7 +137,7 @@ std::string Candidates::explain(std::size_t needed, std::string_view viewer, con
   }
   const std::size_t count = compared_.size();
   if (count == 0) {
-    return fmt::format("no {} matches the pods' node selector and affinity", domain_noun(requirements_->topology_key));
+    return explain_mismatch(*requirements_, inventory_.domains(requirements_->topology_key));
   }
   const std::string more = count > texts.size() ? fmt::format("; and {} more", count - texts.size()) : "";
   const std::string enough = needed == 1 ? "none is free" : fmt::format("{} free at once, {} needed", free, needed);

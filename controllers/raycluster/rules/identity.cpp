@@ -17,11 +17,11 @@ constexpr int kMegascalePort = 8081;  // Ray exports metrics on 8080, the defaul
 Error missing_shape(const Json& pod) {
   if (tpu::node_label(pod, tpu::kAcceleratorLabel).empty()) {
     return Error::invalid_argument(
-        "spec.nodeSelector[{}]: Required value: a TPU pod names its accelerator, for example tpu-v6e-slice",
+        "spec.nodeSelector[{}]: Required value: required when google.com/tpu is requested, for example tpu-v6e-slice",
         tpu::kAcceleratorLabel);
   }
   return Error::invalid_argument(
-      "spec.nodeSelector[{}]: Required value: a TPU pod names the topology of its slice, for example 4x4",
+      "spec.nodeSelector[{}]: Required value: required when google.com/tpu is requested, for example 4x4",
       tpu::kTopologyLabel);
 }
 

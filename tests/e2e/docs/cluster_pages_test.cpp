@@ -224,8 +224,9 @@ void ClusterPages::remove() {
       fmt::format("kubectl delete rayclusters,rayjobs,jobsets,lws --all --timeout=100s && kubectl uncordon a-3"));
   stop_operator();
   expect_run(
-      fmt::format("kubectl delete --ignore-not-found -f deploy/monitoring/service.yaml -f deploy/install.yaml && "
-                  "kubectl delete clusterrolebinding tpu-slice-metrics-reader tpu-slice-debug-reader "
+      fmt::format("kubectl delete --ignore-not-found -f deploy/monitoring/service.yaml -f "
+                  "deploy/monitoring/prometheus-role.yaml -f deploy/install.yaml && "
+                  "kubectl delete clusterrolebinding tpu-slice-debug-reader "
                   "tpu-slice-debug-writer && "
                   "kubectl delete crd servicemonitors.monitoring.coreos.com prometheusrules.monitoring.coreos.com && "
                   "kubectl delete namespace {} monitoring",
@@ -247,6 +248,7 @@ TEST_F(ClusterPages, AreRight) {
   replace_addresses();
   ASSERT_NO_FATAL_FAILURE(observe());
   ASSERT_NO_FATAL_FAILURE(record_preemptions());
+  pages().expect("kubectl get rayclusters,jobsets -o wide", "NodesInUse +tpu-0: 2 node pools match, none is free: ");
   pages().run_page("docs/slices.md");
   pages().run_page("docs/troubleshooting.md");
   pages().expect(commands_of_section("docs/install.md", "### Jobs that still have the gate").at(0),

@@ -1,6 +1,9 @@
 // The definitions in deploy/crds are written by hand (docs/adr/0009): that they say what their readers rely on is
 // checked here, what an API server makes of them by tests/conformance.
+#include <algorithm>
+#include <cctype>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -21,16 +24,40 @@ constexpr const char* kRayClusterDefinition = "deploy/crds/ray.io_rayclusters.ya
 constexpr const char* kRayJobDefinition = "deploy/crds/ray.io_rayjobs.yaml";
 constexpr const char* kRayCronJobDefinition = "deploy/crds/ray.io_raycronjobs.yaml";
 constexpr const char* kRayServiceDefinition = "deploy/crds/ray.io_rayservices.yaml";
+constexpr const char* kDisaggregatedSetDefinition = "deploy/crds/disaggregatedset.x-k8s.io_disaggregatedsets.yaml";
 
+/// The stored version of the first definition of the file.
 Json only_version(const std::string& file) {
-  return parse_yaml(read_file(file).value()).value()["spec"]["versions"][0];
+  return Json(parse_yaml_documents(read_file(file).value()).value().front().value["spec"]["versions"][0]);
 }
 
+/// The condition of which our columns print reason and message.
+constexpr std::string_view kPlaced = R"(.status.conditions[?(@.type=="tpuslice.dev/SlicesPlaced")])";
+
+bool is_ours(const Json& column) { return string_at(column, {"jsonPath"}).starts_with(kPlaced); }
+
+/// Upstream's columns.
 std::vector<std::string> columns_of(const std::string& file) {
   std::vector<std::string> columns;
   const Json version = only_version(file);
   for (const Json& column : array_at(version, {"additionalPrinterColumns"})) {
-    columns.push_back(string_at(column, {"name"}) + " " + string_at(column, {"jsonPath"}));
+    if (!is_ours(column)) columns.push_back(string_at(column, {"name"}) + " " + string_at(column, {"jsonPath"}));
+  }
+  return columns;
+}
+
+/// The columns of the operator, in upper case as kubectl prints them.
+std::vector<std::string> own_columns_of(const Json& version) {
+  std::vector<std::string> columns;
+  for (const Json& column : array_at(version, {"additionalPrinterColumns"})) {
+    if (!is_ours(column)) {
+      EXPECT_THAT(columns, IsEmpty()) << "upstream's columns come first";
+      continue;
+    }
+    EXPECT_EQ(int_at(column, {"priority"}), 1) << "what kubectl get prints without -o wide is upstream's";
+    std::string name = string_at(column, {"name"});
+    std::ranges::transform(name, name.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+    columns.push_back(name + string_at(column, {"jsonPath"}).substr(kPlaced.size()));
   }
   return columns;
 }
@@ -72,6 +99,19 @@ TEST_P(Definition, DescribesEveryFieldOfSpecAndStatus) {
     });
   }
   EXPECT_THAT(silent, IsEmpty());
+}
+
+TEST(Definitions, PrintWhySlicesWaitInColumnsOfTheirOwn) {
+  for (const char* file : {kJobSetDefinition, kLwsDefinition, kRayClusterDefinition, kRayJobDefinition,
+                           kRayServiceDefinition, kDisaggregatedSetDefinition}) {
+    EXPECT_THAT(own_columns_of(only_version(file)), ElementsAre("SLICES.reason", "WAITS.message")) << file;
+  }
+  // Its pods are those of its RayJobs.
+  EXPECT_THAT(own_columns_of(only_version(kRayCronJobDefinition)), IsEmpty());
+}
+
+TEST(DisaggregatedSetDefinition, PrintsTheAgeAsUpstreamWithoutColumns) {
+  EXPECT_THAT(columns_of(kDisaggregatedSetDefinition), ElementsAre("Age .metadata.creationTimestamp"));
 }
 
 INSTANTIATE_TEST_SUITE_P(Ours, Definition,

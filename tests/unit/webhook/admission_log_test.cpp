@@ -38,6 +38,7 @@ TEST_F(AdmissionLogTest, ARefusalHasTheUidOfTheReview) {
   Json line = lines_[0];
   line.erase("ts");
   EXPECT_EQ(line, Json({{"level", "info"},
+                        {"severity", "INFO"},
                         {"msg", "admission denied"},
                         {"webhook", "/validate"},
                         {"requestID", "uid-1"},

@@ -28,8 +28,19 @@ TEST_F(LoggerTest, PrintsOneJsonObjectALine) {
   logger(LogFormat::kJson)
       .info("plan applied",
             {{"key", "default/a"}, {"writes", 3}, {"took", std::chrono::milliseconds(1500)}, {"dry", false}});
-  EXPECT_THAT(lines_, ElementsAre(R"({"ts":"2026-01-01T00:00:00.000000Z","level":"info","msg":"plan applied",)"
-                                  R"("key":"default/a","writes":3,"took":1.5,"dry":false})"));
+  EXPECT_THAT(lines_, ElementsAre(R"({"ts":"2026-01-01T00:00:00.000000Z","level":"info","severity":"INFO",)"
+                                  R"("msg":"plan applied","key":"default/a","writes":3,"took":1.5,"dry":false})"));
+}
+
+TEST_F(LoggerTest, NamesTheSeverityForCloudLogging) {
+  const Logger log = logger(LogFormat::kJson, LogLevel::kDebug);
+  log.debug("a");
+  log.warn("b", {{"severity", "mine"}});
+  log.error("c");
+  EXPECT_EQ(nlohmann::json::parse(lines_.at(0)).at("severity"), "DEBUG");
+  EXPECT_EQ(nlohmann::json::parse(lines_.at(1)).at("severity"), "WARNING");
+  EXPECT_EQ(nlohmann::json::parse(lines_.at(1)).at("field_severity"), "mine");
+  EXPECT_EQ(nlohmann::json::parse(lines_.at(2)).at("severity"), "ERROR");
 }
 
 TEST_F(LoggerTest, PrintsTextWithQuotesIfNeeded) {

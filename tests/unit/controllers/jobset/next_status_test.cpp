@@ -103,7 +103,7 @@ TEST(NextStatus, SetsTheObservedGenerationOfConditionsThatDoNotChange) {
 
 TEST(JobsStarted, IsTrueOnceTheJobControllerHasStartedAllJobs) {
   World world = a_jobset("train").job("workers", 2).everywhere(active);
-  EXPECT_EQ(jobs_started(without_actions(world)), "True JobsStarted: all jobs have started");
+  EXPECT_EQ(jobs_started(without_actions(world)), "True JobsStarted: all jobs are created");
   world.job("train-workers-1", fresh);
   const std::string pending = "False JobsPending: jobs are being created or started";
   EXPECT_EQ(jobs_started(without_actions(world)), pending);
@@ -177,7 +177,7 @@ TEST(JobsStarted, StaysTrueOnceTheJobSetIsFinished) {
   World world = a_jobset("train").job("workers").everywhere(ready);
   EXPECT_EQ(jobs_started(completed(world)), "False Finished: the JobSet is finished");
   world.set("/status", without_actions(world).plan.status->status);
-  EXPECT_EQ(jobs_started(completed(world)), "True JobsStarted: all jobs have started");
+  EXPECT_EQ(jobs_started(completed(world)), "True JobsStarted: all jobs are created");
 }
 
 TEST(RefusedStatus, KeepsOtherConditionsAndReportsTheProblemOnce) {
@@ -188,7 +188,7 @@ TEST(RefusedStatus, KeepsOtherConditionsAndReportsTheProblemOnce) {
   const plan::Plan plan = render_refusal(scene.state, refusal, {});
   const Json& conditions = plan.status->status["conditions"];
   EXPECT_EQ(condition(conditions, plan::kAccepted), "False InvalidSpec: spec.x: Invalid value");
-  EXPECT_EQ(condition(conditions, kJobsStarted), "True JobsStarted: all jobs have started");
+  EXPECT_EQ(condition(conditions, kJobsStarted), "True JobsStarted: all jobs are created");
   EXPECT_THAT(describe(plan.events), ElementsAre("Warning InvalidJobSetSpec: spec.x: Invalid value"));
   world.set("/status", plan.status->status);
   EXPECT_TRUE(render_refusal(Scene(world).state, refusal, {}).empty());

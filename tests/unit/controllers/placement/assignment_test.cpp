@@ -91,6 +91,25 @@ TEST(Assign, AssignsOnlyDomainsThatThePodsSelect) {
   EXPECT_THAT(out.waiting, ElementsAre(Pair("y", "no node pool matches the pods' node selector and affinity")));
 }
 
+TEST(Assign, SaysWhichTopologiesThereAre) {
+  const auto topology = [](const char* name) {
+    return [=](NodeView& node) { node.labels[std::string(tpu::kTopologyLabel)] = std::string(name); };
+  };
+  const auto wants = [](const char* name) { return a_slice(name).selects(tpu::kTopologyLabel, name); };
+  Cluster cluster{nodes_of({a_pool("pool-a").each(topology("4x8")), a_pool("pool-b").each(topology("2x4")),
+                            a_pool("pool-c").each(topology("2x4"))})};
+  EXPECT_THAT(
+      cluster.assigns({wants("4x4")}).waiting,
+      ElementsAre(Pair("4x4", "no node pool of tpu-v6e-slice 4x4; the cluster has 2x4 (2 pools), 4x8 (1 pool)")));
+  EXPECT_THAT(cluster.assigns({wants("4x8").selects("zone", "z9")}).waiting,
+              ElementsAre(Pair("4x8",
+                               "no node pool matches the pods' node selector and affinity, although 1 node pool of "
+                               "tpu-v6e-slice 4x8 exists")));
+  EXPECT_THAT(
+      Cluster{}.assigns({wants("4x4")}).waiting,
+      ElementsAre(Pair("4x4", "no node pool of tpu-v6e-slice 4x4; the cluster has no node pool of tpu-v6e-slice")));
+}
+
 TEST(Assign, SkipsOccupiedAndUnusableDomains) {
   const Cluster cluster{nodes_of({a_pool("pool-a").node(1, cordoned), a_pool("pool-b"), a_pool("pool-c")}),
                         pods_of({a_slice("old").placed_in("pool-b")})};

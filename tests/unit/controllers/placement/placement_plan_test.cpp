@@ -59,7 +59,7 @@ TEST(PlacementPlan, PlacesHostZeroInOneWriteThatFailsIfThePodHasChanged) {
       "uid": "uid-of-train-0", "resourceVersion": "100", "failureReason": "FailedPlaceSlice",
       "onSuccess": [
         {"type": "Normal", "reason": "SlicePlaced", "action": "PlaceSlice",
-         "message": "slice train of 2 hosts is placed in node pool pool-a, 7 s after its last pod was created",
+         "message": "Slice train of 2 hosts is placed in node pool pool-a; it waited 7 s",
          "regarding": "Job default/job"}],
       "onFailure": [
         {"type": "Warning", "reason": "FailedPlaceSlice", "action": "PlaceSlice",
@@ -151,7 +151,7 @@ TEST(PlacementPlan, SaysInTheEventWhyADomainMaySoonBeLost) {
   };
   const Plan plan = plan_placement(observed({a_pool("pool-a").node(1, degraded)}, {a_slice("train")}), {});
   EXPECT_EQ(reports_of(plan).at(0)->on_success.at(0).message,
-            "slice train of 2 hosts is placed in node pool pool-a, 5 s after its last pod was created; its domain has "
+            "Slice train of 2 hosts is placed in node pool pool-a; it waited 5 s; its domain has "
             "label cloud.google.com/gke-tpu-partition-4x4x4-state=DEGRADED");
 }
 
@@ -167,15 +167,20 @@ TEST(PlacementPlan, WritesTheWaitingReasonOnHostZero) {
     "events": [
       {"type": "Normal", "reason": "SliceWaiting", "action": "PlaceSlice",
        "message": "Slice train waits: 1 node pool matches, none is free: pool-a: node pool-a-1 is cordoned",
-       "regarding": "Job default/job"}]})");
+       "regarding": "Job default/job"},
+      {"type": "Normal", "reason": "SliceWaiting", "action": "PlaceSlice",
+       "message": "Slice train waits: 1 node pool matches, none is free: pool-a: node pool-a-1 is cordoned",
+       "regarding": "Pod default/train-0"}]})");
   EXPECT_EQ(plan::to_json(plan), expected) << plan::to_json(plan).dump(2);
 }
 
-TEST(PlacementPlan, SendsOneEventForTheSlicesOfAWorkload) {
+TEST(PlacementPlan, SendsOneEventForTheSlicesOfAWorkloadAndOneForEachHostZero) {
   PlacementScene seen = observed({a_pool("pool-a").node(1, cordoned)}, {a_slice("train"), a_slice("other")});
   const Plan plan = plan_placement(seen, {});
-  ASSERT_EQ(plan.events.size(), 1U);
+  ASSERT_EQ(plan.events.size(), 3U);
   EXPECT_THAT(plan.events[0].message, StartsWith("2 slices wait, slice other among them: 1 node pool matches"));
+  EXPECT_EQ(plan.events[1].regarding->key.name, "other-0");
+  EXPECT_EQ(plan.events[2].regarding->key.name, "train-0");
   seen = observed({a_pool("pool-a").node(1, cordoned)}, {a_slice("train")});
   apply_plan(plan_placement(seen, {}), seen.pods);
   const std::vector<PodPtr> waiting = seen.pods;
@@ -195,6 +200,7 @@ TEST(PlacementPlan, RepeatsTheEventOfAWorkloadThatWaitsBeforeItExpires) {
     const Plan plan = plan_placement(seen, {});
     ASSERT_TRUE(plan.requeue_after.has_value());
     for (const plan::EventIntent& event : plan.events) {
+      if (event.regarding->kind == "Pod") continue;
       EXPECT_THAT(event.message, StartsWith("2 slices wait, slice other among them: 1 node pool matches"));
       events.push_back(seen.now);
     }
@@ -280,6 +286,7 @@ TEST(PlacementPlan, SendsEventsAboutTheWorkload) {
     ASSERT_THAT(events_of(plan), Not(IsEmpty()));
     for (const plan::EventIntent& event : events_of(plan)) {
       ASSERT_TRUE(event.regarding.has_value());
+      if (event.regarding->kind == "Pod") continue;  // The event of host 0.
       EXPECT_EQ(event.regarding->kind, "JobSet");
       EXPECT_EQ(event.regarding->key.name, "maxtext");
     }

@@ -83,7 +83,7 @@ TEST_F(SliceReconciling, PlacesASliceOfTheStoresOnNodesOfTheStores) {
   show(a_slice("train").pods());
   EXPECT_EQ(place(kV6e, 5s).reason, "slice train of 2 hosts is placed in node pool pool-a");
   EXPECT_EQ(events_of(place(kV6e, 5s)).at(0).message,
-            "slice train of 2 hosts is placed in node pool pool-a, 5 s after its last pod was created");
+            "Slice train of 2 hosts is placed in node pool pool-a; it waited 5 s");
 }
 
 TEST_F(SliceReconciling, DoesNotTearDownASliceWithAPodThatItCannotRead) {

@@ -70,7 +70,7 @@ TEST(UngatedSlice, SaysWhyItsFirstPodHasNoNode) {
   EXPECT_THAT(pod_writes_of(plan),
               ElementsAre("train-0 waiting=pod train-0 has no node yet: Insufficient google.com/tpu; its "
                           "slice has no scheduling gate, so its pods get nodes one by one"));
-  ASSERT_EQ(plan.events.size(), 1U);
+  ASSERT_EQ(plan.events.size(), 2U);
   EXPECT_EQ(plan.events[0].reason, "SliceWaiting");
   EXPECT_EQ(plan.events[0].message,
             "Slice train waits: pod train-0 has no node yet: Insufficient google.com/tpu; its slice has no scheduling "

@@ -83,7 +83,7 @@ TEST(RayClusterCrd, PrintsTheColumnsOfUpstream) {
   const Json columns = version()["additionalPrinterColumns"];
   for (const Json& column : columns) names.push_back(column["name"]);
   EXPECT_THAT(names, ElementsAre("desired workers", "available workers", "cpus", "memory", "gpus", "tpus", "status",
-                                 "age", "head pod IP", "head service IP"));
+                                 "age", "head pod IP", "head service IP", "slices", "waits"));
 }
 
 }  // namespace

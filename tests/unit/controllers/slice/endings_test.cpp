@@ -76,9 +76,12 @@ TEST(PlacedSlice, ExplainsTheFirstPodWithoutANode) {
 TEST(PlacedSlice, SendsAnEventWhenItWaitsForSomethingElse) {
   const SliceBuilder slice = a_slice("train").runs_in("pool-a").unscheduled(1).host(1, refused_with(kNoCpu));
   const plan::Plan plan = planned(slice, 1min);
-  ASSERT_EQ(plan.events.size(), 1U);
+  ASSERT_EQ(plan.events.size(), 2U);
   EXPECT_EQ(plan.events[0].reason, "SliceWaiting");
   EXPECT_EQ(plan.events[0].message, "Slice train waits: pod train-1 has no node in pool-a yet: Insufficient cpu");
+  EXPECT_EQ(plan.events[0].regarding->kind, "Job");
+  EXPECT_EQ(plan.events[1].message, plan.events[0].message);
+  EXPECT_EQ(plan.events[1].regarding->key.name, "train-1");
   const auto known = [](PodView& pod) { pod.annotations[std::string(tpu::kWaitingReason)] = "NotScheduled"; };
   EXPECT_TRUE(planned(SliceBuilder(slice).host(1, known), 1min).events.empty());
 }

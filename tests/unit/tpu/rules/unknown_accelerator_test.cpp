@@ -89,6 +89,35 @@ TEST(UnknownAccelerator, IsNamedWithItsPathAndTheKnownOnes) {
   EXPECT_THAT(review_pod(without_tpus, with_kinds()).value().warnings, IsEmpty());
 }
 
+TEST(UnknownAccelerator, IsComparedWithTheKnownOnes) {
+  const auto suggestion = [](const char* accelerator) {
+    const auto warnings = warn_unknown_accelerators(with_accelerator(testing::tpu_cluster(), accelerator));
+    return warnings.size() == 3 ? warnings[1] : "";
+  };
+  EXPECT_EQ(suggestion("tpu-v6e-podslice"), "did you mean tpu-v6e-slice?");
+  EXPECT_EQ(suggestion("v6e"), "did you mean tpu-v6e-slice?");
+  EXPECT_EQ(suggestion("tpu-v5litepod-slice"), "did you mean tpu-v5-lite-podslice?");
+  EXPECT_EQ(suggestion("tpu-v7x-slice"), "") << "too different";
+  EXPECT_EQ(suggestion(kUnknown), "") << "another generation";
+}
+
+TEST(TpuSelector, WithoutRequestIsNamedWithItsPath) {
+  Json cluster = testing::tpu_cluster();
+  EXPECT_THAT(warn_missing_tpu_requests(cluster), IsEmpty());
+  Json& pod = cluster["spec"]["workerGroupSpecs"][0]["template"]["spec"];
+  pod["containers"][0]["resources"] = {{"limits", {{"cpu", "1"}}}};
+  EXPECT_THAT(warn_missing_tpu_requests(cluster),
+              ElementsAre("spec.workerGroupSpecs[0].template.spec.nodeSelector[cloud.google.com/gke-tpu-accelerator]: "
+                          "selects nodes of tpu-v6e-slice, but no container requests google.com/tpu: the pods do not "
+                          "tolerate their taint"));
+  Json tolerant = cluster;
+  tolerant["spec"]["workerGroupSpecs"][0]["template"]["spec"]["tolerations"] =
+      Json::array({{{"key", "google.com/tpu"}, {"operator", "Exists"}}});
+  EXPECT_THAT(warn_missing_tpu_requests(tolerant), IsEmpty()) << "an agent that runs on nodes with TPUs";
+  pod["resourceClaims"] = Json::array({{{"name", "chips"}}});
+  EXPECT_THAT(warn_missing_tpu_requests(cluster), IsEmpty());
+}
+
 TEST(UnknownAccelerator, IsNamedAFewTimesOnly) {
   Json cluster = with_accelerator(testing::tpu_rayjob(), std::string(1000, 'x').c_str());
   Json& groups = cluster["spec"]["rayClusterSpec"]["workerGroupSpecs"];

@@ -2,11 +2,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "api/base/file.h"
+#include "api/types/yaml.h"
 #include "tests/unit/cmd/tpu-slice-sim/test_server.h"
 
 namespace tpuslice::sim {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 constexpr const char* kTable = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json";
@@ -84,6 +87,33 @@ TEST(CustomResources, HavePrinterColumns) {
   const Json table = Json::parse(api.send("GET", kWidgetsPath, nullptr, "", kTable).body);
   EXPECT_EQ(table.at("kind"), "Table");
   EXPECT_EQ(table["rows"][0]["cells"], Json::array({"a", 4, "True", "5m"}));
+}
+
+// kubectl prints columns of priority 1 with -o wide.
+TEST(CustomResources, OfOursPrintWhyTheirSlicesWait) {
+  TestServer api;
+  const auto crd = parse_yaml(read_file("deploy/crds/jobset.x-k8s.io_jobsets.yaml").value());
+  ASSERT_TRUE(crd.ok());
+  ASSERT_EQ(api.send("POST", kCrdsPath, *crd).status, 201);
+  const std::string path = "/apis/jobset.x-k8s.io/v1alpha2/namespaces/default/jobsets";
+  const Json train = {
+      {"apiVersion", "jobset.x-k8s.io/v1alpha2"}, {"kind", "JobSet"}, {"metadata", {{"name", "train"}}}};
+  Json object = api.json("POST", path, train);
+  object["status"]["conditions"] = Json::array({{{"type", "tpuslice.dev/SlicesPlaced"},
+                                                 {"status", "False"},
+                                                 {"reason", "NodesInUse"},
+                                                 {"message", "train-0: 1 node pool matches, none is free"},
+                                                 {"lastTransitionTime", "2026-01-01T00:00:00Z"}}});
+  const http::Response updated = api.send("PUT", path + "/train/status", object);
+  ASSERT_EQ(updated.status, 200) << updated.body;
+  const Json table = Json::parse(api.send("GET", path, nullptr, "", kTable).body);
+  std::vector<std::string> wide;
+  for (std::size_t i = 0; i < table["columnDefinitions"].size(); ++i) {
+    const Json& column = table["columnDefinitions"][i];
+    if (int_at(column, {"priority"}) == 0) continue;
+    wide.push_back(string_at(column, {"name"}) + ": " + table["rows"][0]["cells"][i].get<std::string>());
+  }
+  EXPECT_THAT(wide, ElementsAre("Slices: NodesInUse", "Waits: train-0: 1 node pool matches, none is free"));
 }
 
 TEST(CustomResources, AreDeletedWithTheirDefinition) {
