@@ -11,6 +11,7 @@
 #include "cmd/tpu-slice-operator/log_level_page.h"
 #include "cmd/tpu-slice-operator/slice_settings.h"
 #include "cmd/tpu-slice-operator/upstream.h"
+#include "controllers/history/history_controller.h"
 #include "controllers/placement/placement_controller.h"
 #include "controllers/slice/slice_controller.h"
 #include "tpu/chips.h"
@@ -134,7 +135,10 @@ Result<std::unique_ptr<Operator>> Operator::start(const OperatorOptions& options
     }
   }
   if (options.enables("slice")) {
-    const slice::SliceStores stores = slice::add_slice_stores(result->manager_, workloads(result->manager_, options));
+    slice::SliceStores stores = slice::add_slice_stores(result->manager_, workloads(result->manager_, options));
+    const history::History history = history::add_history(result->manager_, result->dependencies_.metrics, stores,
+                                                          result->dependencies_.namespace_name);
+    stores.on_interruption = [journal = history.journal](const auto& each) { journal->record(each); };
     placement::add_placement(result->manager_, stores, placement_options(options, result->dependencies_.namespace_name),
                              options.max_concurrent_reconciles);
     slice::add_slices(result->manager_, stores, slice_options(options), {.workers = options.max_concurrent_reconciles});
