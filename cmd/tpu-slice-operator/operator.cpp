@@ -139,6 +139,8 @@ Result<std::unique_ptr<Operator>> Operator::start(const OperatorOptions& options
     const history::History history = history::add_history(result->manager_, result->dependencies_.metrics, stores,
                                                           result->dependencies_.namespace_name);
     stores.on_interruption = [journal = history.journal](const auto& each) { journal->record(each); };
+    result->fleet_metrics_ =
+        std::make_unique<placement::FleetMetrics>(stores.pods, stores.nodes, stores.indexes, options.topology_key);
     placement::add_placement(result->manager_, stores, placement_options(options, result->dependencies_.namespace_name),
                              options.max_concurrent_reconciles);
     slice::add_slices(result->manager_, stores, slice_options(options), {.workers = options.max_concurrent_reconciles});
@@ -199,9 +201,7 @@ Status Operator::start_metrics_server(const OperatorOptions& options) {
   metrics.service = options.metrics_service;
   metrics.namespace_name = dependencies_.namespace_name;
   metrics.pages = debug_pages(manager_, dependencies_.log);
-  if (options.upstream_metrics) {
-    metrics.append = [this](std::string& text) { append_upstream_metrics(manager_, upstream_metrics_, text); };
-  }
+  metrics.append = [this](std::string& text) { append_metrics(text); };
   metrics.shares_certificate = webhook_ && options.webhook_cert_dir.empty();
   auto server =
       MetricsServer::start(metrics, review_api_, dependencies_.clock, dependencies_.metrics, dependencies_.log);
@@ -212,6 +212,15 @@ Status Operator::start_metrics_server(const OperatorOptions& options) {
   }
   dependencies_.log.info("listening", {{"for", "metrics"}, {"port", metrics_server_->port()}});
   return {};
+}
+
+void Operator::append_metrics(std::string& text) const {
+  // Of the leader only: dashboards add the series of all replicas.
+  if (!manager_.leading()) return;
+  if (!upstream_metrics_.empty()) append_upstream_metrics(manager_, upstream_metrics_, text);
+  if (!fleet_metrics_) return;
+  SeriesWriter out(text);
+  fleet_metrics_->write(out, dependencies_.clock.wall());
 }
 
 std::vector<HealthEndpoint> Operator::health_endpoints() const {

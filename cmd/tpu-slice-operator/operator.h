@@ -21,6 +21,7 @@
 #include "cmd/tpu-slice-operator/options.h"
 #include "cmd/tpu-slice-operator/process_metrics.h"
 #include "cmd/tpu-slice-operator/upstream_metrics.h"
+#include "controllers/placement/fleet_metrics.h"
 #include "controllers/runtime/manager.h"
 #include "webhook/webhook_server.h"
 
@@ -68,6 +69,8 @@ class Operator {
   /// Returns when it was called first; from any thread.
   Instant begin_shutdown() TPUSLICE_EXCLUDES(mutex_);
   [[nodiscard]] std::vector<HealthEndpoint> health_endpoints() const;
+  /// Appends to a scrape what is computed for it.
+  void append_metrics(std::string& text) const;
 
   OperatorDependencies dependencies_;
   client::Client api_;
@@ -79,7 +82,8 @@ class Operator {
   std::atomic<bool> shutting_down_ = false;
   Mutex mutex_;
   std::optional<Instant> shutdown_began_ TPUSLICE_GUARDED_BY(mutex_);
-  std::vector<UpstreamMetrics> upstream_metrics_;  ///< Empty if they are turned off.
+  std::vector<UpstreamMetrics> upstream_metrics_;           ///< Empty if they are turned off.
+  std::unique_ptr<placement::FleetMetrics> fleet_metrics_;  ///< Null without the slice controllers.
   std::unique_ptr<webhook::WebhookServer> webhook_;
   std::unique_ptr<http::Server> health_server_;
   std::unique_ptr<MetricsServer> metrics_server_;
