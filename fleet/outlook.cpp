@@ -37,7 +37,7 @@ struct Line {
 };
 
 /// Whether the slice has its place in a queue for nodes, and is not held back by something else.
-bool is_queued(WaitingCode code) {
+bool has_place_in_queue(WaitingCode code) {
   return code == WaitingCode::kNodesInUse || code == WaitingCode::kQueuedBehind ||
          code == WaitingCode::kNodesNotUsable || code == WaitingCode::kNoMatchingNodes ||
          code == WaitingCode::kNodesRequested;
@@ -51,21 +51,24 @@ class Inspector {
   void inspect(const PlacementRequest& request, const Assignment& assignment, Inventory& inventory) {
     std::set<const Slice*> queued;
     for (const WaitingSlice& each : assignment.waiting) {
-      if (is_queued(each.reason.code)) queued.insert(each.slice);
+      if (has_place_in_queue(each.reason.code)) queued.insert(each.slice);
     }
     const std::vector<Gang> gangs = placement::gangs_in_order(request.ready, request.placed->by_key);
     std::set<std::string> topology_keys;
     std::map<std::string, const Gang*> by_name;
     for (const Gang& gang : gangs) {
       by_name.emplace(placement::display_name(*gang.slices.front()), &gang);
-      std::vector<Line*> lines;
+      std::map<Line*, std::vector<const Slice*>> by_line;
       for (const Slice* slice : gang.slices) {
         topology_keys.insert(slice->topology_key);
-        lines.push_back(&line_of(*slice, inventory));
-        add(gang, *slice, *lines.back(), queued.contains(slice), request, inventory);
+        by_line[&line_of(*slice, inventory)].push_back(slice);
       }
-      for (std::size_t i = 0; i < lines.size(); ++i) {
-        if (queued.contains(gang.slices[i])) join(gang, *lines[i]);
+      for (const auto& [line, slices] : by_line) {
+        const bool is_queued = queued.contains(slices.front());
+        for (const Slice* slice : slices) add(gang, *slice, {*line, slices.size(), is_queued}, request, inventory);
+        if (!is_queued) continue;
+        line->gangs.push_back(&gang);
+        line->slices += slices.size();
       }
     }
     for (const std::string& key : topology_keys) add_reserved(key, by_name, request, inventory);
@@ -73,7 +76,7 @@ class Inspector {
 
  private:
   Line& line_of(const Slice& slice, Inventory& inventory) {
-    NodeRequirements requirements = node_requirements(slice);
+    NodeRequirements requirements = placement::node_requirements(slice);
     const auto known = std::ranges::find_if(
         lines_, [&](const Line& line) { return placement::are_equivalent(line.requirements, requirements); });
     if (known != lines_.end()) return *known;
@@ -87,19 +90,23 @@ class Inspector {
     return line;
   }
 
-  static void join(const Gang& gang, Line& line) {
-    if (line.gangs.empty() || line.gangs.back() != &gang) line.gangs.push_back(&gang);
-    ++line.slices;
-  }
+  /// The queue that slices of a gang are in.
+  struct PlaceInLine {
+    const Line& line;
+    std::size_t slices = 1;  ///< Those of the gang that want the same nodes.
+    bool is_queued = false;
+  };
 
-  void add(const Gang& gang, const Slice& slice, const Line& line, bool queued, const PlacementRequest& request,
+  void add(const Gang& gang, const Slice& slice, const PlaceInLine& place, const PlacementRequest& request,
            Inventory& inventory) {
+    const Line& line = place.line;
     Verdict& verdict = out_.verdicts[slice.key];
     verdict.slice = slice.key;
-    verdict.slices_together = gang.slices.size();
+    verdict.slices_together = place.slices;
+    verdict.wanted = place.slices + gang.running.size();
     verdict.matching = line.matching;
     verdict.usable = line.usable;
-    if (queued) {
+    if (place.is_queued) {
       verdict.position = line.gangs.size() + 1;
       verdict.slices_ahead = line.slices;
       for (auto ahead = line.gangs.rbegin(); ahead != line.gangs.rend() && verdict.behind.size() < kMaxAhead; ++ahead) {
