@@ -2,6 +2,7 @@
 // of the operator. It is read from the lists of an API server, or from a file.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -54,6 +55,9 @@ struct Snapshot {
   bool has_autoscaler = false;                                  ///< placement::has_autoscaler()
   std::vector<NodePtr> nodes = {};
   std::vector<PodPtr> pods = {};
+  /// Pods with TPUs that have a node, by uid, as their controller would create them again: gated, and with what they
+  /// demand of nodes, which a view of a pod with a node does not keep.
+  std::map<std::string, PodPtr> as_created = {};
   std::vector<Workload> workloads = {};
   std::vector<std::shared_ptr<const placement::ProvisioningRequestView>> provisioning_requests = {};
   std::shared_ptr<const placement::PreemptionRecords> preemptions = {};  ///< Null: not known.
