@@ -70,7 +70,8 @@ class HistoryWrites : public ::testing::Test {
     Replica reader;
     show_to(reader);
     std::vector<std::string> out;
-    for (const auto& [sequence, record] : read_ring(reader.pages, kSystem)->records()) out.push_back(record.placement);
+    const std::optional<Ring> ring = read_ring(reader.pages, kSystem);
+    for (const auto& [sequence, record] : ring->records()) out.push_back(record.placement);
     return out;
   }
 
