@@ -227,7 +227,7 @@ Status Operator::start_metrics_server(const OperatorOptions& options) {
 }
 
 void Operator::append_metrics(std::string& text) const {
-  // Of the leader only: dashboards add the series of all replicas.
+  // Only the leader does: dashboards add the series of all replicas.
   if (!manager_.leading()) return;
   if (!upstream_metrics_.empty()) append_upstream_metrics(manager_, upstream_metrics_, text);
   if (!fleet_metrics_) return;

@@ -9,7 +9,7 @@
 
 namespace tpuslice::history {
 
-/// Where the history is written, and read.
+/// The history: who writes it, and its stores.
 struct History {
   std::shared_ptr<Journal> journal;  ///< Null: there is no history.
   PageStores pages = {};

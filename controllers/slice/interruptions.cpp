@@ -8,7 +8,7 @@
 namespace tpuslice::slice {
 namespace {
 
-/// Since when the pod has had its node.
+/// When the pod got its node.
 Timestamp started_at(const PodView& pod) {
   const Timestamp created = pod.created.value_or(Timestamp{});
   return parse_rfc3339(pod.annotation(tpu::kPlacedAt)).value_or(created);

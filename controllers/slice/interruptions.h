@@ -16,7 +16,7 @@ struct InterruptionCause {
   std::string_view code;
   std::string why;
   PodPtr pod = nullptr;   ///< The pod that was lost first; null if that is not known.
-  std::string pool = {};  ///< Where the slice runs, unless its pods say it.
+  std::string pool = {};  ///< The domain of the slice, unless its pods say it.
 };
 
 /// The record of the slice that its started pods, or the lost one, belong to. One of size 0 is a single pod

@@ -30,7 +30,8 @@ std::vector<history::Record> records_of(const OperatorWorld& world) {
     if (found != nullptr) pages.at(page) = string_at(*found, {"data", "records"});
   }
   std::vector<history::Record> out;
-  for (const auto& [sequence, record] : history::Ring(pages).records()) out.push_back(record);
+  const history::Ring ring(pages);
+  for (const auto& [sequence, record] : ring.records()) out.push_back(record);
   return out;
 }
 

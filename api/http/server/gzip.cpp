@@ -8,7 +8,7 @@
 namespace tpuslice::http {
 namespace {
 
-/// Of deflateInit2(): the largest window, and a gzip header.
+/// Argument of deflateInit2(): the largest window, and a gzip header.
 constexpr int kGzipWindow = 15 + 16;
 constexpr int kMemoryLevel = 8;
 

@@ -43,7 +43,7 @@ std::map<std::string, std::set<std::string>> make_arrows() {
   const std::set<std::string> kinds = folders_of_kinds();
   const std::set<std::string> of_operator =
       plus(plus(of_kind, kinds), {"controllers/slice", "controllers/history", "controllers/placement",
-                                  "controllers/drain", "webhook", "api/client", "api/http"});
+                                  "controllers/drain", "fleet", "webhook", "api/client", "api/http"});
   std::map<std::string, std::set<std::string>> arrows = {
       {"api/base", {}},
       {"api/types", {"api/base"}},
@@ -65,6 +65,7 @@ std::map<std::string, std::set<std::string>> make_arrows() {
        {"controllers/slice", "controllers/runtime", "controllers/plan", "tpu", "api/types", "api/base"}},
       {"controllers/placement",
        {"controllers/slice", "controllers/runtime", "controllers/plan", "tpu", "api/types", "api/base"}},
+      {"fleet", {"controllers/placement", "controllers/slice", "controllers/plan", "tpu", "api/types", "api/base"}},
       {"controllers/drain", {"controllers/runtime", "tpu", "api/client", "api/http", "api/types", "api/base"}},
       {"cmd/tpu-slice-operator", of_operator},
       {"cmd/tpu-slice-sim", plus(of_operator, {"cmd/tpu-slice-operator"})},

@@ -93,7 +93,7 @@ TEST_F(FleetPagesTest, ShowNamesOfTheNamespacesOnlyThatAreAskedFor) {
   const std::string text = get(kSnapshot, "tenant").response.body;
   EXPECT_THAT(text, Not(HasSubstr("\"ml\"")));
   EXPECT_THAT(text, HasSubstr("pool-a"));
-  EXPECT_EQ(json(kHistory, "nobody-known")["records"].size(), 0U);
+  EXPECT_EQ(json(kHistory, "unknown")["records"].size(), 0U);
 }
 
 TEST_F(FleetPagesTest, ReadTheFleetOnceASecondAndOnlyIfAsked) {

@@ -1,10 +1,10 @@
 // What plans of slices report for the history.
-#include "controllers/plan/interruption.h"
+#include "controllers/slice/interruptions.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "controllers/slice/interruptions.h"
+#include "controllers/plan/interruption.h"
 #include "controllers/slice/slice_plan.h"
 #include "tests/support/slice/slices.h"
 #include "tpu/labels.h"
