@@ -57,6 +57,22 @@ Result<fleet::Snapshot> FleetSource::take() const {
   return out;
 }
 
+plan::ObjectReference FleetSource::owner_of(const plan::ObjectReference& workload) const {
+  plan::ObjectReference owner = workload;
+  for (std::size_t depth = 0; depth < workloads_.size() && owner.kind != "RayJob"; ++depth) {
+    const auto found = std::ranges::find(workloads_, std::string_view(owner.kind),
+                                         [](const auto& each) { return std::string_view(each.first.kind); });
+    const auto object = found == workloads_.end() ? nullptr : found->second->get(owner.key);
+    if (object == nullptr || !object->controller) break;
+    const ControllerRef& controller = *object->controller;
+    const bool is_served = std::ranges::any_of(
+        workloads_, [&](const auto& each) { return std::string_view(each.first.kind) == controller.kind.str(); });
+    if (!is_served) break;
+    owner = {controller.api_version, controller.kind, {owner.key.namespace_name, controller.name}, controller.uid, {}};
+  }
+  return owner;
+}
+
 std::vector<fleet::HistoryRecord> FleetSource::history() const {
   std::vector<fleet::HistoryRecord> out;
   for (const history::Record& record : history_.records()) {

@@ -24,6 +24,9 @@ class FleetSource {
 
   /// Errors: Unavailable while the stores are not synced.
   [[nodiscard]] Result<fleet::Snapshot> take() const;
+  /// The object of a served kind that owns the workload, or its owner: the RayJob of a RayCluster. The workload itself
+  /// without one. A RayJob of a RayCronJob is a run of its own.
+  [[nodiscard]] plan::ObjectReference owner_of(const plan::ObjectReference& workload) const;
   /// By time, the oldest first.
   [[nodiscard]] std::vector<fleet::HistoryRecord> history() const;
 

@@ -40,7 +40,13 @@ Journal::Journal(Metrics& metrics)
 }
 
 void Journal::record(const plan::Interruption& interruption) {
-  Record record = record_of(interruption);
+  plan::Interruption named = interruption;
+  if (owner_of_) {
+    const plan::ObjectReference owner = owner_of_(interruption.workload);
+    named.workload.kind = owner.kind;
+    named.workload.key.name = owner.key.name;
+  }
+  const Record record = record_of(named);
   const auto is_known = [&](const Record& each) { return each.is_same(record); };
   {
     const MutexLock lock(mutex_);

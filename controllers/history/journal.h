@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "api/base/metrics.h"
@@ -24,6 +25,10 @@ class Journal {
 
   explicit Journal(Metrics& metrics);
 
+  /// How records name a workload: the object that its user created, such as the RayJob of a RayCluster.
+  using OwnerOf = std::function<plan::ObjectReference(const plan::ObjectReference& workload)>;
+  /// Called on any thread. Set before the first record; without it, records have the workload itself.
+  void name_workloads_by(OwnerOf owner_of) { owner_of_ = std::move(owner_of); }
   /// Called, on any thread and without a lock, after something to write was added. Set before the first record.
   void on_change(std::function<void()> call) { changed_ = std::move(call); }
 
@@ -44,6 +49,7 @@ class Journal {
 
   Metrics& metrics_;
   Counter& lost_;
+  OwnerOf owner_of_;
   std::function<void()> changed_;
   mutable Mutex mutex_;
   std::vector<Record> unwritten_ TPUSLICE_GUARDED_BY(mutex_);  ///< New records, and those with a new recovery.

@@ -26,9 +26,9 @@ struct Record {
   std::int64_t sequence = -1;  ///< Position in the history, from 0; -1 until it is added there.
   Timestamp time;
   std::string namespace_name;
-  std::string kind;  ///< Kind of the workload.
-  std::string name;  ///< Name of the workload.
-  std::string uid;   ///< Uid of the workload; empty if unknown.
+  std::string kind;  ///< Kind of the workload, or of the object that owns it.
+  std::string name;  ///< Name of that object.
+  std::string uid;   ///< Uid of the workload itself; empty if unknown.
   std::string slice;
   std::string slice_key;
   std::string placement;
