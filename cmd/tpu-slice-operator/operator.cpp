@@ -159,6 +159,7 @@ void Operator::add_slice_controllers(const OperatorOptions& options) {
   }
   fleet_source_ = std::make_unique<FleetSource>(manager_, stores, history, of_placement, options.topology_key, served,
                                                 options.watch_namespaces);
+  history.journal->name_workloads_by([this](const auto& workload) { return fleet_source_->owner_of(workload); });
   fleet_pages_ =
       std::make_unique<FleetPages>([this] { return fleet_source_->take(); }, resource_access_, dependencies_.clock);
 }

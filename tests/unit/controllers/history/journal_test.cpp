@@ -104,6 +104,22 @@ TEST_F(HistoryJournal, LosesTheOldestWhenItCannotWrite) {
   EXPECT_THAT(metrics_.scrape(), HasSubstr("tpuslice_history_records_lost_total 3\n"));
 }
 
+TEST_F(HistoryJournal, NamesTheObjectThatOwnsTheWorkload) {
+  journal_.name_workloads_by([](const plan::ObjectReference& workload) {
+    plan::ObjectReference owner = workload;
+    owner.kind = "RayService";
+    owner.key.name = "serve";
+    owner.uid = "uid-of-serve";
+    return owner;
+  });
+  journal_.record(an_interruption(1));
+  const std::optional<Record> record = journal_.interrupted(kSlice);
+  ASSERT_TRUE(record);
+  EXPECT_EQ(record->kind, "RayService");
+  EXPECT_EQ(record->name, "serve");
+  EXPECT_EQ(record->uid, "uid-of-train") << "its pods have that one";
+}
+
 TEST_F(HistoryJournal, HasMetricsFromTheStart) {
   EXPECT_THAT(metrics_.scrape(), HasSubstr("tpuslice_lost_host_seconds_total{accelerator=\"other\"} 0\n"));
   plan::Interruption unknown = an_interruption(1);
