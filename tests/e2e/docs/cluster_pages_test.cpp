@@ -232,7 +232,7 @@ void ClusterPages::remove() {
   stop_operator();
   expect_run(
       fmt::format("kubectl delete --ignore-not-found -f deploy/monitoring/service.yaml -f deploy/install.yaml && "
-                  "kubectl delete clusterrolebinding tpu-slice-metrics-reader tpu-slice-debug-reader "
+                  "kubectl delete clusterrolebinding tpu-slice-metrics-reader tpu-slice-fleet tpu-slice-debug-reader "
                   "tpu-slice-debug-writer && "
                   "kubectl delete crd servicemonitors.monitoring.coreos.com prometheusrules.monitoring.coreos.com && "
                   "kubectl delete namespace {} monitoring",

@@ -14,7 +14,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-SliceBuilder running() { return a_slice("train").hosts(4).runs_in("pool-a", 60s); }
+SliceBuilder hundred_seconds_old() { return a_slice("train").hosts(4).runs_in("pool-a", 60s); }
 
 /// What the plan of the slice reports at `now`; a null pointer if it deletes nothing.
 std::shared_ptr<const plan::Interruption> reported(const SliceBuilder& slice, Duration now = 160s,
@@ -31,7 +31,7 @@ std::shared_ptr<const plan::Interruption> reported(const SliceBuilder& slice, Du
 }
 
 TEST(Interruption, HasTheHostThatFailed) {
-  const auto out = reported(running().host(2, [](PodView& pod) {
+  const auto out = reported(hundred_seconds_old().host(2, [](PodView& pod) {
     pod.phase = PodPhase::kFailed;
     pod.failure = "container train: OOMKilled, exit code 137";
     pod.containers = {{.name = "sidecar"}, {.name = "train", .terminated = true, .exit_code = 137}};
@@ -47,14 +47,14 @@ TEST(Interruption, HasTheHostThatFailed) {
   EXPECT_EQ(out->pool, "pool-a");
   EXPECT_EQ(out->accelerator, kV6e);
   EXPECT_EQ(out->host_seconds, 400) << "4 hosts have run for 100 s";
-  EXPECT_EQ(out->slice, running().key());
+  EXPECT_EQ(out->slice, hundred_seconds_old().key());
   EXPECT_EQ(out->workload.kind, "Job");
-  EXPECT_EQ(out->placement, running().pod(0)->annotation(tpu::kSliceMembers));
+  EXPECT_EQ(out->placement, hundred_seconds_old().pod(0)->annotation(tpu::kSliceMembers));
   EXPECT_EQ(out->time, after(160s));
 }
 
 TEST(Interruption, HasTheLostNode) {
-  const auto out = reported(running(), 160s, a_pool("pool-a").size(4).node(3, not_ready));
+  const auto out = reported(hundred_seconds_old(), 160s, a_pool("pool-a").size(4).node(3, not_ready));
   ASSERT_NE(out, nullptr);
   EXPECT_EQ(out->code, "NodeLost");
   EXPECT_EQ(out->host, 3);
@@ -63,7 +63,7 @@ TEST(Interruption, HasTheLostNode) {
 }
 
 TEST(Interruption, IsARestartIfAPodWasDeleted) {
-  const auto out = reported(running().terminating(1));
+  const auto out = reported(hundred_seconds_old().terminating(1));
   ASSERT_NE(out, nullptr);
   EXPECT_EQ(out->what, plan::kRestarted);
   EXPECT_EQ(out->code, "PodDeleted");
@@ -71,8 +71,9 @@ TEST(Interruption, IsARestartIfAPodWasDeleted) {
 }
 
 TEST(Interruption, OfARejectedPlacementLosesNoWork) {
-  const auto out =
-      reported(running().unscheduled(1).host(1, [](PodView& pod) { pod.unschedulable = "0/4 nodes: no memory"; }), 1h);
+  const auto out = reported(
+      hundred_seconds_old().unscheduled(1).host(1, [](PodView& pod) { pod.unschedulable = "0/4 nodes: no memory"; }),
+      1h);
   ASSERT_NE(out, nullptr);
   EXPECT_EQ(out->what, plan::kRejected);
   EXPECT_EQ(out->code, "NotScheduled");
@@ -80,17 +81,17 @@ TEST(Interruption, OfARejectedPlacementLosesNoWork) {
 }
 
 TEST(Interruption, IsTheSameInThePlanThatDeletesTheRest) {
-  const auto first = reported(running().fails(2));
-  const auto second = reported(running().fails(2).terminating(0).terminating(1));
+  const auto first = reported(hundred_seconds_old().fails(2));
+  const auto second = reported(hundred_seconds_old().fails(2).terminating(0).terminating(1));
   ASSERT_NE(first, nullptr);
   ASSERT_NE(second, nullptr);
   EXPECT_EQ(first->placement, second->placement);
 }
 
 TEST(Interruption, OfASliceOfWhichNoPodIsLeftIsThatOfTheLostPod) {
-  const PodPtr lost = running().fails(2).pod(2);
-  const auto out =
-      interruption_of(read_slice(running().key(), {lost}), {plan::kTornDown, "PodLost", "x", lost}, after(1h));
+  const PodPtr lost = hundred_seconds_old().fails(2).pod(2);
+  const auto out = interruption_of(read_slice(hundred_seconds_old().key(), {lost}),
+                                   {plan::kTornDown, "PodLost", "x", lost}, after(1h));
   ASSERT_NE(out, nullptr);
   EXPECT_EQ(out->placement, lost->annotation(tpu::kSliceMembers));
   EXPECT_EQ(interruption_of(Slice(), {plan::kTornDown, "PodLost", "x"}, after(1h)), nullptr);
