@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/support/error_matchers.h"
 #include "tests/support/plan_matchers.h"
 #include "tests/unit/controllers/history/interruptions.h"
 #include "tpu/labels.h"
@@ -186,7 +187,7 @@ TEST(HistoryPageView, KeepsTheRecordsOnly) {
   ASSERT_TRUE(page.ok()) << page.error().message();
   EXPECT_EQ(page->key, page_key("s", 0));
   EXPECT_EQ(page->records, "{}\n");
-  EXPECT_FALSE(HistoryPage::decode(R"({"metadata": {}})").ok());
+  EXPECT_THAT(HistoryPage::decode(R"({"metadata": {}})"), IsError(ErrorCode::kInvalidArgument));
 }
 
 }  // namespace
