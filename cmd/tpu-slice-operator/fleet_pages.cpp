@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "api/http/server/gzip.h"
 #include "api/http/url.h"
@@ -16,6 +16,8 @@ namespace tpuslice {
 namespace {
 
 constexpr std::string_view kHistorySchema = "tpuslice.dev/history.v1";
+/// Snapshots that are kept until the fleet is read again.
+constexpr std::size_t kMaxTexts = 4;
 /// Shorter answers are not compressed.
 constexpr std::size_t kMinCompressed = 1024;
 
@@ -110,8 +112,22 @@ FleetRights FleetPages::rights_of(const Json& user, const FleetQuery& query) {
 
 Result<std::string> FleetPages::snapshot(const FleetQuery& query, const FleetRights& rights) {
   ASSIGN_OR_RETURN(const std::shared_ptr<const Model> model, this->model());
+  const std::string key =
+      fmt::format("{} {} {} {}", rights.all_namespaces, rights.nodes, query.nodes, fmt::join(rights.namespaces, " "));
+  {
+    const MutexLock lock(mutex_);
+    const auto known = texts_.find(key);
+    if (model == model_ && known != texts_.end()) return known->second;
+  }
+  ASSIGN_OR_RETURN(std::string text, write(*model, query, rights));
+  const MutexLock lock(mutex_);
+  if (model == model_ && texts_.size() < kMaxTexts) texts_.emplace(key, text);
+  return text;
+}
+
+Result<std::string> FleetPages::write(const Model& model, const FleetQuery& query, const FleetRights& rights) const {
   const auto may_read = [&](const std::string& name) { return rights.may_read(name); };
-  const fleet::Fleet fleet = fleet::redacted(model->fleet, may_read, rights.nodes);
+  const fleet::Fleet fleet = fleet::redacted(model.fleet, may_read, rights.nodes);
   std::string text = text_of(fleet::write_fleet(fleet, {.nodes = query.nodes}));
   if (text.size() > options_.max_bytes && query.nodes) text = text_of(fleet::write_fleet(fleet, {.nodes = false}));
   if (text.size() <= options_.max_bytes) return text;
@@ -139,6 +155,7 @@ Result<std::shared_ptr<const FleetPages::Model>> FleetPages::model() {
   model->fleet = fleet::build_fleet(snapshot);
   model->history = std::move(snapshot.history);
   model_ = std::move(model);
+  texts_.clear();
   const Instant end = clock_.now();
   due_ = end + std::max(options_.interval, options_.pace * (end - begin));
   return model_;

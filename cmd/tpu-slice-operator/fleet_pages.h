@@ -76,6 +76,7 @@ class FleetPages {
   [[nodiscard]] FleetRights rights_of(const Json& user, const FleetQuery& query);
   /// Reads the fleet if that is due.
   [[nodiscard]] Result<std::shared_ptr<const Model>> model() TPUSLICE_EXCLUDES(mutex_);
+  [[nodiscard]] Result<std::string> write(const Model& model, const FleetQuery& query, const FleetRights& rights) const;
 
   const Take take_;
   ResourceAccess& access_;
@@ -83,6 +84,8 @@ class FleetPages {
   const FleetPagesOptions options_;
   Mutex mutex_;  ///< Is held while the fleet is read: the others wait for it.
   std::shared_ptr<const Model> model_ TPUSLICE_GUARDED_BY(mutex_);
+  /// The first snapshots that were written of the model, by what the callers may see and ask for.
+  std::map<std::string, std::string> texts_ TPUSLICE_GUARDED_BY(mutex_);
   Instant due_ TPUSLICE_GUARDED_BY(mutex_);
 };
 
