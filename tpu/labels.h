@@ -36,6 +36,11 @@ inline constexpr std::string_view kAnnotationPrefix = "tpuslice.dev/";
 inline constexpr std::string_view kSlice = "tpuslice.dev/slice";
 /// Value of kSlice for a pod that asks for chips but has no slice. No slice key has this form.
 inline constexpr std::string_view kNoSlice = "none";
+/// Ours: label of host 0 of a slice, with the value kHost0: a client that selects it reads one pod of each slice. The
+/// slice controllers set it on a pod that admission has not seen. What a pod is follows from its annotations: users can
+/// set the label, too.
+inline constexpr std::string_view kHost = "tpuslice.dev/host";
+inline constexpr std::string_view kHost0 = "0";
 /// Scheduling gate of the pods of a slice that waits for nodes.
 inline constexpr std::string_view kSliceGate = "tpuslice.dev/slice";
 /// Reason of the condition DisruptionTarget of pods whose slice is preempted by one of higher priority.

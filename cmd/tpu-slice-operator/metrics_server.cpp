@@ -1,5 +1,6 @@
 #include "cmd/tpu-slice-operator/metrics_server.h"
 
+#include <algorithm>
 #include <ranges>
 #include <utility>
 
@@ -75,6 +76,9 @@ Result<std::unique_ptr<MetricsServer>> MetricsServer::start(const MetricsServerO
 
 Status MetricsServer::listen(const MetricsServerOptions& options, const Clock& clock) {
   http::ServerOptions server = small_server(options.address);
+  if (std::ranges::any_of(pages_, [](const auto& each) { return each.second.reply != nullptr; })) {
+    server.max_streams = kMaxPageStreams;
+  }
   if (certificates_) {
     ASSIGN_OR_RETURN(server.tls, certificates_->step({}));
     // One more than reviews in flight, so that clients with a cached decision are served during reviews.
@@ -95,14 +99,22 @@ http::Reply MetricsServer::answer(const http::Request& request, const http::Peer
   if (path != "/metrics" && page == pages_.end()) return not_found();
   const bool takes_put = page != pages_.end() && page->second.takes_put;
   if (request.method != "GET" && !(takes_put && request.method == "PUT")) return wrong_method(takes_put);
+  Json user;
   if (authorizer_) {
-    const auto decision = authorizer_->authorize(request, peer);
+    auto decision = authorizer_->authorize(request, peer);
     if (decision.status != 200) return text_reply(decision.status, decision.message);
+    user = std::move(decision.user);
   }
-  http::Reply reply;
+  http::Reply reply = answer_user(page == pages_.end() ? nullptr : &page->second, request, user);
   reply.trusts_client = authorizer_.has_value();
-  if (page != pages_.end()) {
-    reply.response = page->second.answer(request);
+  return reply;
+}
+
+http::Reply MetricsServer::answer_user(const DebugPage* page, const http::Request& request, const Json& user) {
+  if (page != nullptr && page->reply) return page->reply(request, user);
+  http::Reply reply;
+  if (page != nullptr) {
+    reply.response = page->answer(request);
   } else {
     reply.response = {200, {{"Content-Type", "text/plain; version=0.0.4; charset=utf-8"}}, metrics_.scrape()};
     if (append_) append_(reply.response.body);

@@ -23,7 +23,12 @@ namespace tpuslice {
 struct DebugPage {
   std::function<http::Response(const http::Request&)> answer;
   bool takes_put = false;  ///< Beside GET.
+  /// Used instead of `answer` by a page that depends on who asks (RequestAuthorizer::Decision::user), or is a stream.
+  std::function<http::Reply(const http::Request&, const Json& user)> reply = nullptr;
 };
+
+/// Streams that a server has at a time, if it has such pages.
+inline constexpr int kMaxPageStreams = 8;
 
 struct MetricsServerOptions {
   std::string address = "127.0.0.1:0";  ///< The same as --metrics-bind-address.
@@ -75,6 +80,8 @@ class MetricsServer {
                 const Logger& log);
   Status listen(const MetricsServerOptions& options, const Clock& clock);
   [[nodiscard]] http::Reply answer(const http::Request& request, const http::Peer& peer);
+  /// What a page, or /metrics if it is null, answers to the user.
+  [[nodiscard]] http::Reply answer_user(const DebugPage* page, const http::Request& request, const Json& user);
   [[nodiscard]] http::Reply not_found() const;
 
   Metrics& metrics_;

@@ -11,6 +11,7 @@
 #include "cmd/tpu-slice-operator/log_level_page.h"
 #include "cmd/tpu-slice-operator/slice_settings.h"
 #include "cmd/tpu-slice-operator/upstream.h"
+#include "controllers/history/history_controller.h"
 #include "controllers/placement/placement_controller.h"
 #include "controllers/slice/slice_controller.h"
 #include "tpu/chips.h"
@@ -114,7 +115,8 @@ Operator::Operator(const OperatorOptions& options, OperatorDependencies dependen
       process_metrics_(dependencies_.metrics, dependencies_.clock),
       manager_(api_, election_api_, dependencies_.clock, dependencies_.metrics, dependencies_.log,
                manager_options(options, dependencies_)),
-      shutdown_delay_(std::chrono::seconds(options.shutdown_delay_seconds)) {}
+      shutdown_delay_(std::chrono::seconds(options.shutdown_delay_seconds)),
+      resource_access_({}, review_api_, dependencies_.clock) {}
 
 Result<std::unique_ptr<Operator>> Operator::start(const OperatorOptions& options, OperatorDependencies dependencies) {
   std::unique_ptr<Operator> result(new Operator(options, std::move(dependencies)));
@@ -133,17 +135,33 @@ Result<std::unique_ptr<Operator>> Operator::start(const OperatorOptions& options
       result->upstream_metrics_.push_back({each->controller, each->upstream_metrics(result->manager_, settings)});
     }
   }
-  if (options.enables("slice")) {
-    const slice::SliceStores stores = slice::add_slice_stores(result->manager_, workloads(result->manager_, options));
-    placement::add_placement(result->manager_, stores, placement_options(options, result->dependencies_.namespace_name),
-                             options.max_concurrent_reconciles);
-    slice::add_slices(result->manager_, stores, slice_options(options), {.workers = options.max_concurrent_reconciles});
-  }
+  if (options.enables("slice")) result->add_slice_controllers(options);
   for (runtime::UpstreamController& each : upstream_controllers(options)) result->manager_.defer_to(std::move(each));
   RETURN_IF_ERROR(result->start_webhook(options));
   RETURN_IF_ERROR(result->start_metrics_server(options));
   RETURN_IF_ERROR(result->start_health_server(options));
   return result;
+}
+
+void Operator::add_slice_controllers(const OperatorOptions& options) {
+  const std::string& own_namespace = dependencies_.namespace_name;
+  slice::SliceStores stores = slice::add_slice_stores(manager_, workloads(manager_, options));
+  const history::History history = history::add_history(manager_, dependencies_.metrics, stores, own_namespace);
+  stores.on_interruption = [journal = history.journal](const auto& each) { journal->record(each); };
+  fleet_metrics_ =
+      std::make_unique<placement::FleetMetrics>(stores.pods, stores.nodes, stores.indexes, options.topology_key);
+  const placement::PlacementOptions of_placement = placement_options(options, own_namespace);
+  placement::add_placement(manager_, stores, of_placement, options.max_concurrent_reconciles);
+  slice::add_slices(manager_, stores, slice_options(options), {.workers = options.max_concurrent_reconciles});
+  std::vector<ResourceType> served;
+  for (const kind::Kind* each : kinds()) {
+    if (options.enables(each->controller)) served.push_back(each->type);
+  }
+  fleet_source_ = std::make_unique<FleetSource>(manager_, stores, history, of_placement, options.topology_key, served,
+                                                options.watch_namespaces);
+  history.journal->name_workloads_by([this](const auto& workload) { return fleet_source_->owner_of(workload); });
+  fleet_pages_ =
+      std::make_unique<FleetPages>([this] { return fleet_source_->take(); }, resource_access_, dependencies_.clock);
 }
 
 Status Operator::start_webhook(const OperatorOptions& options) {
@@ -195,9 +213,8 @@ Status Operator::start_metrics_server(const OperatorOptions& options) {
   metrics.service = options.metrics_service;
   metrics.namespace_name = dependencies_.namespace_name;
   metrics.pages = debug_pages(manager_, dependencies_.log);
-  if (options.upstream_metrics) {
-    metrics.append = [this](std::string& text) { append_upstream_metrics(manager_, upstream_metrics_, text); };
-  }
+  if (fleet_pages_) metrics.pages.merge(fleet_pages_->pages());
+  metrics.append = [this](std::string& text) { append_metrics(text); };
   metrics.shares_certificate = webhook_ && options.webhook_cert_dir.empty();
   auto server =
       MetricsServer::start(metrics, review_api_, dependencies_.clock, dependencies_.metrics, dependencies_.log);
@@ -208,6 +225,15 @@ Status Operator::start_metrics_server(const OperatorOptions& options) {
   }
   dependencies_.log.info("listening", {{"for", "metrics"}, {"port", metrics_server_->port()}});
   return {};
+}
+
+void Operator::append_metrics(std::string& text) const {
+  // Only the leader does: dashboards add the series of all replicas.
+  if (!manager_.leading()) return;
+  if (!upstream_metrics_.empty()) append_upstream_metrics(manager_, upstream_metrics_, text);
+  if (!fleet_metrics_) return;
+  SeriesWriter out(text);
+  fleet_metrics_->write(out, dependencies_.clock.wall());
 }
 
 std::vector<HealthEndpoint> Operator::health_endpoints() const {

@@ -16,11 +16,15 @@
 #include "api/client/client.h"
 #include "api/http/server/server.h"
 #include "api/http/transport.h"
+#include "cmd/tpu-slice-operator/fleet_pages.h"
+#include "cmd/tpu-slice-operator/fleet_source.h"
 #include "cmd/tpu-slice-operator/health.h"
 #include "cmd/tpu-slice-operator/metrics_server.h"
 #include "cmd/tpu-slice-operator/options.h"
 #include "cmd/tpu-slice-operator/process_metrics.h"
+#include "cmd/tpu-slice-operator/resource_access.h"
 #include "cmd/tpu-slice-operator/upstream_metrics.h"
+#include "controllers/placement/fleet_metrics.h"
 #include "controllers/runtime/manager.h"
 #include "webhook/webhook_server.h"
 
@@ -63,11 +67,14 @@ class Operator {
   Operator(const OperatorOptions& options, OperatorDependencies dependencies);
   Status start_webhook(const OperatorOptions& options);
   Status start_health_server(const OperatorOptions& options);
+  void add_slice_controllers(const OperatorOptions& options);
   /// After start_webhook(), whose certificate it may share.
   Status start_metrics_server(const OperatorOptions& options);
   /// Returns when it was called first; from any thread.
   Instant begin_shutdown() TPUSLICE_EXCLUDES(mutex_);
   [[nodiscard]] std::vector<HealthEndpoint> health_endpoints() const;
+  /// Appends to a scrape what is computed for it.
+  void append_metrics(std::string& text) const;
 
   OperatorDependencies dependencies_;
   client::Client api_;
@@ -80,6 +87,11 @@ class Operator {
   Mutex mutex_;
   std::optional<Instant> shutdown_began_ TPUSLICE_GUARDED_BY(mutex_);
   std::vector<UpstreamMetrics> upstream_metrics_;  ///< Empty if they are turned off.
+  // Null without the slice controllers.
+  std::unique_ptr<placement::FleetMetrics> fleet_metrics_;
+  std::unique_ptr<FleetSource> fleet_source_;
+  ResourceAccess resource_access_;
+  std::unique_ptr<FleetPages> fleet_pages_;
   std::unique_ptr<webhook::WebhookServer> webhook_;
   std::unique_ptr<http::Server> health_server_;
   std::unique_ptr<MetricsServer> metrics_server_;

@@ -21,21 +21,19 @@ RequestAuthorizer::Decision unauthorized() {
 
 RequestAuthorizer::Decision too_many() { return {503, "too many requests are being authorized; try again later"}; }
 
-/// What a SubjectAccessReview repeats of a TokenReview's user.
-Json access_spec(const Json& user, std::string_view verb, std::string_view path) {
-  Json spec = {{"user", string_at(user, {"username"})},
-               {"nonResourceAttributes", {{"verb", std::string(verb)}, {"path", std::string(path)}}}};
-  for (const char* field : {"uid", "groups", "extra"}) {
-    if (const Json* value = find_path(user, {field}); value != nullptr && !value->is_null()) spec[field] = *value;
-  }
-  return spec;
-}
-
 Object review_object(const ResourceType& type, Json spec) {
   return Object(Json{{"apiVersion", type.api_version()}, {"kind", std::string(type.kind)}, {"spec", std::move(spec)}});
 }
 
 }  // namespace
+
+Json user_spec(const Json& user) {
+  Json spec = {{"user", string_at(user, {"username"})}};
+  for (const char* field : {"uid", "groups", "extra"}) {
+    if (const Json* value = find_path(user, {field}); value != nullptr && !value->is_null()) spec[field] = *value;
+  }
+  return spec;
+}
 
 std::string bearer_token(const http::Headers& headers) {
   constexpr std::string_view kScheme = "bearer ";
@@ -155,13 +153,16 @@ RequestAuthorizer::Decision RequestAuthorizer::review(const std::string& token, 
   if (!authentication) return failed(authentication.error());
   if (!bool_at(authentication->json(), {"status", "authenticated"})) return unauthorized();
   const Json* user = find_path(authentication->json(), {"status", "user"});
-  const Json spec = access_spec(user == nullptr ? Json::object() : *user, verb, path);
+  Json spec = user_spec(user == nullptr ? Json::object() : *user);
+  const Json who = spec;
+  spec["nonResourceAttributes"] = {{"verb", std::string(verb)}, {"path", std::string(path)}};
   const auto access =
       reviews_.create(kSubjectAccessReviews, review_object(kSubjectAccessReviews, spec), {}, stop_.get_token());
   if (!access) return failed(access.error());
   const Json& answer = access->json();
-  if (bool_at(answer, {"status", "allowed"}) && !bool_at(answer, {"status", "denied"})) return {200, ""};
+  if (bool_at(answer, {"status", "allowed"}) && !bool_at(answer, {"status", "denied"})) return {200, "", who};
   std::string_view role = path == "/metrics" ? "tpu-slice-metrics-reader" : "tpu-slice-debug-reader";
+  if (path.starts_with("/fleet/")) role = "tpu-slice-fleet";
   if (verb == "put") role = "tpu-slice-debug-writer";
   return {403, fmt::format("user \"{}\" cannot {} path \"{}\"; the ClusterRole {} allows it", string_at(spec, {"user"}),
                            verb, path, role)};

@@ -19,6 +19,7 @@
 #include "api/base/token_bucket.h"
 #include "api/client/client.h"
 #include "api/http/server/server.h"
+#include "api/types/json.h"
 
 namespace tpuslice {
 
@@ -47,6 +48,7 @@ class RequestAuthorizer {
   struct Decision {
     int status = 503;     ///< 200, 401 without a valid token, 403 without permission, 503 if it could not be decided.
     std::string message;  ///< Text of every status but 200.
+    Json user = {};       ///< With 200: username, uid, groups and extra, as in the spec of a SubjectAccessReview.
   };
   [[nodiscard]] Decision authorize(const http::Request& request, const http::Peer& peer);
 
@@ -94,6 +96,9 @@ class RequestAuthorizer {
   std::unordered_map<std::string, TokenBucket> peers_ TPUSLICE_GUARDED_BY(mutex_);
   TokenBucket log_limit_ TPUSLICE_GUARDED_BY(mutex_);
 };
+
+/// What a SubjectAccessReview repeats of a TokenReview's user.
+[[nodiscard]] Json user_spec(const Json& user);
 
 /// The token of the header Authorization; empty without one.
 [[nodiscard]] std::string bearer_token(const http::Headers& headers);

@@ -62,6 +62,7 @@ void remove_index(Json& pod) {
   for (const std::string_view name : {tpu::kCompletionIndex, tpu::kSliceHost}) {
     pod["metadata"]["annotations"].erase(std::string(name));
   }
+  pod["metadata"]["labels"].erase(std::string(tpu::kHost));
 }
 
 /// The mutated template; nothing if a template cannot express the mutation of all pods.
@@ -88,6 +89,7 @@ Result<std::optional<Json>> template_of_slice(const Json& job, const rules::Muta
   Json mutated = job["spec"]["template"];
   Json& metadata = mutated["metadata"];
   metadata["labels"][std::string(tpu::kSlice)] = first["metadata"]["labels"][std::string(tpu::kSlice)];
+  if (pods == 1) metadata["labels"][std::string(tpu::kHost)] = tpu::kHost0;
   metadata["annotations"] = std::move(first["metadata"]["annotations"]);
   metadata["annotations"][std::string(tpu::kMutatedBy)] = tpu::kMutatedByJobTemplate;
   mutated["spec"] = std::move(first["spec"]);

@@ -77,6 +77,7 @@ void add_placement(runtime::Manager& manager, const slice::SliceStores& stores, 
                   {.workers = workers,
                    .write_backoff = stores.write_backoff,
                    .counters = kCounters,
+                   .on_interruption = stores.on_interruption,
                    .queue = {.pace = kPlacementPace, .pace_by_plan = kPlacementPaceByPlan}});
   for (runtime::PodStore* store : stores.pods) {
     placement.watches<PodView>(*store, [&nodes](const PodView& pod) { return accelerator_of_pod(nodes, pod); });

@@ -17,7 +17,8 @@
 #include "controllers/placement/scale_up/provisioning_request.h"
 #include "controllers/placement/slices.h"
 #include "controllers/plan/changes.h"
-#include "tpu/catalog.h"
+#include "controllers/slice/accelerator_labels.h"
+#include "controllers/slice/interruptions.h"
 #include "tpu/labels.h"
 
 namespace tpuslice::placement {
@@ -25,9 +26,6 @@ namespace {
 
 using plan::EventType;
 using plan::Measurement;
-
-/// Value of the label "accelerator" for those that are not in the catalog, since users choose them.
-constexpr std::string_view kOtherAccelerator = "other";
 
 /// Most events about pods of one plan.
 constexpr std::size_t kMaxPodEvents = 20;
@@ -43,20 +41,13 @@ Timestamp next_reminder(const std::string& uid, Timestamp now) {
   return Timestamp((periods + 1) * kReminderPeriod - offset);
 }
 
-std::vector<std::string_view> accelerator_labels() {
-  std::vector<std::string_view> labels;
-  for (const tpu::Accelerator& each : tpu::accelerators()) labels.push_back(each.label);
-  labels.push_back(kOtherAccelerator);
-  return labels;
-}
-
 const plan::CounterDefinition kSlicesPlaced{"tpuslice_slices_placed_total", "Number of slices placed in a domain.",
-                                            "accelerator", accelerator_labels()};
+                                            "accelerator", slice::accelerator_labels()};
 const plan::CounterDefinition kSlicesPreempted{"tpuslice_slices_preempted_total", "Number of slices preempted.",
-                                               "accelerator", accelerator_labels()};
+                                               "accelerator", slice::accelerator_labels()};
 const plan::CounterDefinition kScaleUps{"tpuslice_scale_ups_total",
                                         "Number of scout pods and provisioning requests created.", "accelerator",
-                                        accelerator_labels()};
+                                        slice::accelerator_labels()};
 
 /// "; it waited 7 s"; empty for less than a second.
 std::string waited_text(Duration waited) {
@@ -78,7 +69,7 @@ class PlanBuilder {
         now_(now),
         last_plan_(decisions.last_plan),
         failed_(decisions.failed_writes),
-        accelerator_(tpu::find_accelerator(cache.accelerator()).ok() ? cache.accelerator() : kOtherAccelerator) {}
+        accelerator_(slice::accelerator_label(cache.accelerator())) {}
 
   void add(const Placement& placement) {
     const Slice& slice = *placement.slice;
@@ -148,6 +139,10 @@ class PlanBuilder {
     events.on_failure.push_back(of_workload(victim, {EventType::kWarning, "SlicePreempted", "PreemptSlice",
                                                      fmt::format("{}; not all of its pods could be deleted:", name)}));
     events.measurements.push_back(plan::increment(kSlicesPreempted, accelerator_));
+    events.interruption = slice::interruption_of(
+        victim,
+        {plan::kPreempted, preemption.is_exchange ? "GangExchange" : "Priority", why, nullptr, preemption.domain},
+        now_);
     const auto shared = std::make_shared<const plan::ActionEvents>(std::move(events));
     for (const PodPtr& pod : victim.started()) {
       preparations_.push_back(set_disruption_target(*pod, tpu::kPreemptionBySlice, why, now_));

@@ -110,6 +110,8 @@ struct Measurement {
   double value = 1;  ///< Durations in seconds.
 };
 
+struct Interruption;  // interruption.h
+
 /// What is reported of an action, or of several actions that share it.
 struct ActionEvents {
   std::vector<EventIntent> on_success;  ///< After all these actions have succeeded.
@@ -117,6 +119,8 @@ struct ActionEvents {
   /// if it ends with a colon; of several errors the first.
   std::vector<EventIntent> on_failure;
   std::vector<Measurement> measurements;  ///< After at least one of these actions has succeeded.
+  /// It is recorded after at least one has succeeded; null: none. A plan that does the rest has it again.
+  std::shared_ptr<const Interruption> interruption = {};
 };
 
 /// One write.

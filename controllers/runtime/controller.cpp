@@ -14,9 +14,6 @@ WorkQueueOptions named(WorkQueueOptions options, const std::string& name) {
   return options;
 }
 
-/// Half a second to nine hours: plans measure how long users wait.
-const Buckets kLongDurations = exponential_buckets(0.5, 2, 17);
-
 /// Retry interval of a key in a namespace for which a store is not synced, while others are: no change of the store
 /// says when it is, if the namespace has no object in it.
 constexpr Duration kUnsyncedRetry = std::chrono::seconds(1);
@@ -214,7 +211,8 @@ void Controller::measure(const plan::Plan& plan, const ExecutionReport& report) 
         }
         break;
       case plan::Measurement::Kind::kDuration:
-        registry_.histogram(measured.name, measured.help, kLongDurations, measured.labels).observe(measured.value);
+        registry_.histogram(measured.name, measured.help, long_duration_buckets(), measured.labels)
+            .observe(measured.value);
         break;
       case plan::Measurement::Kind::kLevel:
         registry_.gauge(measured.name, measured.help, measured.labels).set(measured.value);
@@ -222,7 +220,9 @@ void Controller::measure(const plan::Plan& plan, const ExecutionReport& report) 
     }
   };
   for (const EventsReport& done : report.events(plan)) {
-    if (done.began) std::ranges::for_each(done.events->measurements, record);
+    if (!done.began) continue;
+    std::ranges::for_each(done.events->measurements, record);
+    if (options_.on_interruption && done.events->interruption) options_.on_interruption(*done.events->interruption);
   }
   for (const plan::Measurement& measured : plan.measurements) {
     // A level is true whatever becomes of the plan; the others would be counted again by the next one.

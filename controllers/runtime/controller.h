@@ -58,6 +58,8 @@ struct ControllerOptions {
   std::span<const plan::CounterDefinition* const> counters = {};
   /// Counters whose names begin so are neither registered nor incremented. Empty: none.
   std::string_view muted_counters = {};
+  /// Called for the interruptions of plans, on the threads of the workers. Null: they are dropped.
+  std::function<void(const plan::Interruption&)> on_interruption = nullptr;
   WorkQueueOptions queue;  ///< The name is the reconciler's.
 };
 
@@ -113,6 +115,10 @@ class Controller {
   void run(const std::stop_token& stop, const std::stop_token& cancel);
   /// Adds the keys of all objects in the stores, if the first step was made.
   void resync();
+  /// Plans the key as if an object had changed, if the first step was made: for changes of what no store holds.
+  void add(const ObjectKey& key) {
+    if (started_) queue_.add(key);
+  }
   /// Queues no further keys until the next step. While no worker runs.
   void stand_by() { started_ = false; }
 

@@ -233,7 +233,8 @@ Store<View>& Manager::find_or_add_store(const ResourceType& type, const WatchSco
   WatchedStore& watched = stores_.emplace_back(WatchedStore{scope, std::move(created), required});
   for (const WatchScope& each : scope.watches()) {
     const std::string part = scope.namespaces.size() > 1 ? each.namespace_name() : std::string();
-    StoreMetrics metrics = store_metrics(metrics_, {type.resource(), each.label_selector, each.namespace_name()});
+    StoreMetrics metrics =
+        store_metrics(metrics_, {type.resource(), each.label_selector, each.namespace_name(), each.field_selector});
     auto sink = std::make_unique<StoreSink<View>>(store, kept_keys_, &budget_, metrics, part);
     watched.watches.push_back(std::make_unique<WatchMachine>(
         type, each, std::move(sink), options_.watch,

@@ -8,10 +8,11 @@ Counter& reconciles(Metrics& metrics, const std::string& controller, const char*
                          {{"controller", controller}, {"result", result}});
 }
 
-/// The name of the third label is none that Prometheus gives to the samples of a pod.
+/// The name of the label with the namespace is none that Prometheus gives to the samples of a pod.
 MetricLabels labels_of(const WatchLabels& watch) {
   MetricLabels out = {{"resource", watch.resource}, {"label_selector", watch.label_selector}};
   if (!watch.namespace_name.empty()) out.emplace("watched_namespace", watch.namespace_name);
+  if (!watch.field_selector.empty()) out.emplace("field_selector", watch.field_selector);
   return out;
 }
 
@@ -80,6 +81,8 @@ StoreMetrics store_metrics(Metrics& metrics, const WatchLabels& watch) {
       metrics.gauge("tpuslice_store_minimal_objects", "Objects of which only name and owner are kept.", labels),
   };
 }
+
+Buckets long_duration_buckets() { return exponential_buckets(0.5, 2, 17); }
 
 BudgetMetrics budget_metrics(Metrics& metrics) {
   return {

@@ -38,7 +38,8 @@ struct ControllerMetrics {
 struct WatchLabels {
   std::string resource;
   std::string label_selector;
-  std::string namespace_name;  ///< Empty: all; then there is no such label.
+  std::string namespace_name;       ///< Empty: all; then there is no such label.
+  std::string field_selector = {};  ///< Empty: all; then there is no such label.
 };
 
 struct WatchMetrics {
@@ -58,6 +59,9 @@ struct StoreMetrics {
   Gauge& minimal;
 };
 [[nodiscard]] StoreMetrics store_metrics(Metrics& metrics, const WatchLabels& labels);
+
+/// Half a second to nine hours: how long users wait.
+[[nodiscard]] Buckets long_duration_buckets();
 
 struct BudgetMetrics {
   Gauge& bytes;

@@ -26,6 +26,14 @@ Json affinity_to_node(const PodView& pod, const std::string& node) {
   return {{"nodeAffinity", {{"requiredDuringSchedulingIgnoredDuringExecution", std::move(required)}}}};
 }
 
+/// A patch of the annotations. Host 0 gets its label, too, if it lacks it: admission has not seen the pods that the Job
+/// controller creates from a template of ours.
+Json annotations_patch(const PodView& pod, Json annotations) {
+  Json metadata = {{"annotations", std::move(annotations)}};
+  if (host_index(pod) == 0 && pod.label(tpu::kHost).empty()) metadata["labels"] = {{tpu::kHost, tpu::kHost0}};
+  return {{"metadata", std::move(metadata)}};
+}
+
 }  // namespace
 
 plan::Action release_pod(const PodView& pod, const Release& release) {
@@ -38,7 +46,8 @@ plan::Action release_pod(const PodView& pod, const Release& release) {
                       {tpu::kWaiting, nullptr},
                       {tpu::kWaitingReason, nullptr}};
   if (release.queued_since) annotations[std::string(tpu::kQueuedSince)] = format_rfc3339(*release.queued_since);
-  Json patch = {{"metadata", {{"annotations", std::move(annotations)}}}, {"spec", {{"schedulingGates", gates}}}};
+  Json patch = annotations_patch(pod, std::move(annotations));
+  patch["spec"] = {{"schedulingGates", std::move(gates)}};
   if (!release.domain.empty()) {
     patch["metadata"]["annotations"][std::string(tpu::kPlacedIn)] = release.domain;
     patch["spec"]["nodeSelector"] = {{release.topology_key, release.domain}};
@@ -61,8 +70,8 @@ plan::Action set_waiting_reason(const PodView& pod, const WaitingReason& reason,
   Json annotations = {{tpu::kWaiting, none ? Json() : Json(reason.text)},
                       {tpu::kWaitingReason, none ? Json() : Json(to_string(reason.code))}};
   if (queued_since) annotations[std::string(tpu::kQueuedSince)] = format_rfc3339(*queued_since);
-  Json patch = {{"metadata", {{"annotations", std::move(annotations)}}}};
-  plan::Action action = plan::Action::patch(kPods, pod.key, std::move(patch), {.uid = pod.uid});
+  plan::Action action =
+      plan::Action::patch(kPods, pod.key, annotations_patch(pod, std::move(annotations)), {.uid = pod.uid});
   if (failed != nullptr && failed->refuses_patches(pod.key, pod.uid)) action.subresource = "status";
   return action;
 }

@@ -71,6 +71,7 @@ void add_slices(runtime::Manager& manager, const SliceStores& stores, Options op
   });
   controller_options.write_backoff = stores.write_backoff;
   controller_options.counters = kCounters;
+  controller_options.on_interruption = stores.on_interruption;
   const Histories histories{stores.removed_hosts, stores.write_backoff};
   runtime::Controller& slices = manager.add(
       std::make_unique<SliceReconciler>(stores.indexes, stores.nodes, stores.workloads, health, histories, options),

@@ -1,6 +1,7 @@
 // Adds the controller of single slices to a Manager.
 #pragma once
 
+#include <functional>
 #include <memory>
 
 #include "controllers/runtime/manager.h"
@@ -21,6 +22,8 @@ struct SliceStores {
   std::shared_ptr<RemovedHostHistory> removed_hosts = std::make_shared<RemovedHostHistory>();
   /// Shared, since placement leaves out a slice of which the other controller could not release a pod.
   std::shared_ptr<runtime::WriteBackoff> write_backoff = std::make_shared<runtime::WriteBackoff>();
+  /// runtime::ControllerOptions::on_interruption of both controllers.
+  std::function<void(const plan::Interruption&)> on_interruption = nullptr;
 };
 
 /// Adds watches of the pods that admission has labelled and of the nodes. Shares the pod watches of controllers that

@@ -39,7 +39,8 @@ class SlicePlanner {
         } else {
           const bool deleted = was_deleted();
           const bool lost_host = !deleted || std::ranges::any_of(slice_.terminating, is_lost_or_failed);
-          out.failure = SliceFailure{deleted ? Cause::kPodDeleted : Cause::kPodLost, state.reason, lost_host};
+          out.failure =
+              SliceFailure{deleted ? Cause::kPodDeleted : Cause::kPodLost, state.reason, first_lost_pod(), lost_host};
         }
         break;
       case SlicePhase::kPlaced:
@@ -73,6 +74,12 @@ class SlicePlanner {
   /// A pod was deleted on purpose: by a user, the end of the workload, a restart, an eviction.
   [[nodiscard]] bool was_deleted() const { return slice_.failed.empty() && !slice_.terminating.empty(); }
 
+  /// The pod that the reason of a broken slice names; null for one that is gone.
+  [[nodiscard]] PodPtr first_lost_pod() const {
+    if (!slice_.failed.empty()) return slice_.failed.front();
+    return slice_.terminating.empty() ? nullptr : slice_.terminating.front();
+  }
+
   /// Whether its pods are being deleted for a slice of higher priority; placement_plan.h counts and reports that.
   [[nodiscard]] bool was_preempted() const {
     return std::ranges::any_of(slice_.terminating,
@@ -94,7 +101,7 @@ class SlicePlanner {
       if (seen_.teardown_turn) lost = std::max(*lost, *seen_.teardown_turn);
       if (seen_.now >= *lost) {
         return SliceFailure{Cause::kNodeLost,
-                            fmt::format("node {} of pod {} is not Ready", pod->node_name, pod->key.name)};
+                            fmt::format("node {} of pod {} is not Ready", pod->node_name, pod->key.name), pod};
       }
       requeue_at(*lost);
     }

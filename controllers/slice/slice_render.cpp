@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "controllers/plan/changes.h"
+#include "controllers/slice/interruptions.h"
 #include "controllers/slice/slice_state.h"
 #include "tpu/labels.h"
 #include "tpu/teardown_grace.h"
@@ -30,6 +31,29 @@ const char* to_string(Cause cause) {
       break;
   }
   return "not released";
+}
+
+/// What the history calls it.
+InterruptionCause cause_of(const SliceFailure& failure) {
+  switch (failure.cause) {
+    case Cause::kPodDeleted:
+      return {plan::kRestarted, "PodDeleted", failure.message, failure.pod};
+    case Cause::kPodLost:
+      return {plan::kTornDown, "PodLost", failure.message, failure.pod};
+    case Cause::kNodeLost:
+      return {plan::kTornDown, "NodeLost", failure.message, failure.pod};
+    case Cause::kNotScheduled:
+      return {plan::kRejected, "NotScheduled", failure.message, failure.pod};
+    case Cause::kNotReleased:
+      break;
+  }
+  return {plan::kRejected, "NotReleased", failure.message, failure.pod};
+}
+
+/// The message, and the index of the host that was lost first.
+std::string with_host(const SliceFailure& failure) {
+  const std::optional<int> host = failure.pod == nullptr ? std::nullopt : host_index(*failure.pod);
+  return host ? fmt::format("host {}: {}", *host, failure.message) : failure.message;
 }
 
 const plan::CounterDefinition kSlicesTornDown{
@@ -97,15 +121,16 @@ class SliceRenderer {
   /// All the deletes share them.
   [[nodiscard]] plan::ActionEvents events_of_tear_down(const SliceFailure& failure, std::size_t pods) const {
     plan::ActionEvents events;
+    const std::string why = with_host(failure);
     events.on_success.push_back(
         of_workload({failure.cause == Cause::kPodDeleted ? EventType::kNormal : EventType::kWarning, "SliceTornDown",
                      "TearDownSlice",
                      fmt::format("Slice {} is torn down, {} of its {} pods are deleted: {}", short_name(slice_), pods,
-                                 slice_.size, failure.message)}));
-    events.on_failure.push_back(
-        of_workload({EventType::kWarning, "SliceTornDown", "TearDownSlice",
-                     fmt::format("Slice {} is torn down: {}; not all of its pods could be deleted:", short_name(slice_),
-                                 failure.message)}));
+                                 slice_.size, why)}));
+    events.on_failure.push_back(of_workload(
+        {EventType::kWarning, "SliceTornDown", "TearDownSlice",
+         fmt::format("Slice {} is torn down: {}; not all of its pods could be deleted:", short_name(slice_), why)}));
+    events.interruption = interruption_of(slice_, cause_of(failure), seen_.now);
     events.measurements.push_back(plan::increment(kSlicesTornDown, to_string(failure.cause)));
     return events;
   }

@@ -18,6 +18,7 @@ enum class Cause : std::uint8_t { kPodDeleted, kPodLost, kNodeLost, kNotSchedule
 struct SliceFailure {
   Cause cause = Cause::kPodLost;
   std::string message;
+  PodPtr pod = {};        ///< The pod that was lost first; null if that is not known.
   bool lost_host = true;  ///< The pods get tpu::teardown_grace(). False: one of them was deleted on purpose.
 };
 

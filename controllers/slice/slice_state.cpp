@@ -74,11 +74,7 @@ SliceState state_before_start(const Slice& slice, Timestamp now) {
 
 /// Why a placed slice is broken.
 std::string lost_pod(const Slice& slice) {
-  if (!slice.failed.empty()) {
-    const PodView& pod = *slice.failed.front();
-    return fmt::format("pod {} failed{}{}", pod.key.name, pod.node_name.empty() ? "" : " on node " + pod.node_name,
-                       pod.cause().empty() ? "" : ": " + pod.cause());
-  }
+  if (!slice.failed.empty()) return describe_failed(*slice.failed.front());
   if (!slice.terminating.empty()) return fmt::format("pod {} is being deleted", slice.terminating.front()->key.name);
   std::string missing = missing_hosts(slice);
   if (!missing.empty()) return missing;
@@ -93,6 +89,11 @@ std::string lost_pod(const Slice& slice) {
 bool WaitingReason::is_written(const PodView& pod) const {
   const std::string_view word = text.empty() ? std::string_view() : to_string(code);
   return pod.annotation(tpu::kWaiting) == text && pod.annotation(tpu::kWaitingReason) == word;
+}
+
+std::string describe_failed(const PodView& pod) {
+  return fmt::format("pod {} failed{}{}", pod.key.name, pod.node_name.empty() ? "" : " on node " + pod.node_name,
+                     pod.cause().empty() ? "" : ": " + pod.cause());
 }
 
 std::string missing_hosts(const Slice& slice) {

@@ -44,6 +44,9 @@ struct SliceState {
 /// `now` matters for Start::kHost0IfAlone and kHostByHost only.
 [[nodiscard]] SliceState state_of(const Slice& slice, Timestamp now);
 
+/// "pod train-1 failed on node a-1: container main: OOMKilled, exit code 137"
+[[nodiscard]] std::string describe_failed(const PodView& pod);
+
 /// "2 of 4 pods exist; hosts 2, 3 are missing"; empty if all exist.
 [[nodiscard]] std::string missing_hosts(const Slice& slice);
 

@@ -97,6 +97,7 @@ TEST_F(TemplateAdmission, IsNotNeededForPodsOfAMutatedTemplate) {
     EXPECT_EQ(pod["spec"]["schedulingGates"].size(), 2U);
     Json again = pod;
     again["metadata"]["annotations"]["tpuslice.dev/slice-host"] = std::to_string(index);
+    if (index == 0) again["metadata"]["labels"]["tpuslice.dev/host"] = "0";
     EXPECT_EQ(rules::mutate_pod(pod, mutation_).value_or(Json()), again);
   }
 }

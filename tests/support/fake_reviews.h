@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <functional>
 #include <map>
 #include <optional>
@@ -19,8 +20,10 @@ class FakeReviews final : public client::Writer {
   std::map<std::string, std::string> users = {};  ///< By token.
   std::vector<std::string> readers = {};          ///< Users that may get `paths`.
   std::vector<std::string> paths = {"/metrics"};
-  std::vector<std::string> put_paths = {};                     ///< Paths that readers may put.
-  std::vector<std::string> controllers = {};                   ///< Users that may update jobsets/status everywhere.
+  std::vector<std::string> put_paths = {};    ///< Paths that readers may put.
+  std::vector<std::string> controllers = {};  ///< Users that may update jobsets/status everywhere.
+  /// User, resource and namespace (empty: all) of lists that are allowed.
+  std::vector<std::array<std::string, 3>> lists = {};
   std::optional<Error> error = {};                             ///< The answer to every review.
   std::function<void(const std::stop_token&)> on_review = {};  ///< Called before each answer.
 
@@ -71,6 +74,12 @@ class FakeReviews final : public client::Writer {
   }
   [[nodiscard]] Json access_status(const Json& review) const {
     const Json& spec = review["spec"];
+    if (spec.contains("resourceAttributes") && string_at(spec, {"resourceAttributes", "verb"}) == "list") {
+      const Json& asked = spec["resourceAttributes"];
+      const std::array<std::string, 3> list = {string_at(spec, {"user"}), string_at(asked, {"resource"}),
+                                               string_at(asked, {"namespace"})};
+      return {{"allowed", std::ranges::find(lists, list) != lists.end()}};
+    }
     if (spec.contains("resourceAttributes")) {
       const bool is_controller =
           std::find(controllers.begin(), controllers.end(), string_at(spec, {"user"})) != controllers.end();

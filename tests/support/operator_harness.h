@@ -19,6 +19,7 @@
 #include "cmd/tpu-slice-sim/cluster/cluster.h"
 #include "cmd/tpu-slice-sim/cluster/fault_transport.h"
 #include "cmd/tpu-slice-sim/ray/dashboards.h"
+#include "controllers/history/history_controller.h"
 #include "controllers/jobset/jobset_kind.h"
 #include "controllers/leaderworkerset/leaderworkerset_kind.h"
 #include "controllers/placement/placement_controller.h"
@@ -37,6 +38,7 @@ struct OperatorOptions {
   sim::Faults faults{};
   bool leader_worker_sets = false;                           ///< Also run the LeaderWorkerSet controller.
   bool ray_services = false;                                 ///< Also run the RayService controller.
+  bool history = false;                                      ///< Also record interruptions.
   std::function<void(runtime::Manager&)> add_controllers{};  ///< Adds controllers of a test.
   sim::RayDashboards* dashboards = nullptr;                  ///< Of Ray clusters; null: they do not answer.
 };
@@ -59,7 +61,11 @@ class OperatorHarness {
     }
     if (options.ray_services) rayservice::add_rayservice(manager_, send_to(options.dashboards));
     if (options.add_controllers) options.add_controllers(manager_);
-    const slice::SliceStores stores = slice::add_slice_stores(manager_, workloads(options));
+    slice::SliceStores stores = slice::add_slice_stores(manager_, workloads(options));
+    if (options.history) {
+      const history::History history = history::add_history(manager_, metrics_, stores, "tpu-slice-system");
+      stores.on_interruption = [journal = history.journal](const auto& each) { journal->record(each); };
+    }
     placement::add_placement(manager_, stores);
     slice::add_slices(manager_, stores, {.node_timeout = std::chrono::seconds(40)});
   }

@@ -174,6 +174,13 @@ void ClusterPages::observe() {
       "curl --cacert ca.crt --connect-to ::localhost:8443 -H \"Authorization: Bearer $(kubectl -n monitoring create "
       "token prometheus-k8s)\" \\\n  https://tpu-slice-operator-metrics.tpu-slice-system.svc:8443/metrics";
   pages().expect(curl, "^tpuslice_slices_waiting");
+  const std::string fleet =
+      "curl --cacert ca.crt --connect-to ::localhost:8443 -H \"Authorization: Bearer $(kubectl -n monitoring create "
+      "token prometheus-k8s)\" \\\n  'https://tpu-slice-operator-metrics.tpu-slice-system.svc:8443/fleet/v1/"
+      "snapshot?namespace=team-a&nodes=1'";
+  pages().before(fleet,
+                 "kubectl auth can-i get /fleet/v1/snapshot --as=system:serviceaccount:monitoring:prometheus-k8s");
+  pages().expect(fleet, "tpuslice.dev/fleet.v1");
   const std::string keys =
       "curl --cacert ca.crt --connect-to ::localhost:8443 -H \"Authorization: Bearer $(kubectl -n tpu-slice-system "
       "create "
@@ -226,7 +233,7 @@ void ClusterPages::remove() {
   expect_run(
       fmt::format("kubectl delete --ignore-not-found -f deploy/monitoring/service.yaml -f "
                   "deploy/monitoring/prometheus-role.yaml -f deploy/install.yaml && "
-                  "kubectl delete clusterrolebinding tpu-slice-debug-reader "
+                  "kubectl delete clusterrolebinding tpu-slice-fleet tpu-slice-debug-reader "
                   "tpu-slice-debug-writer && "
                   "kubectl delete crd servicemonitors.monitoring.coreos.com prometheusrules.monitoring.coreos.com && "
                   "kubectl delete namespace {} monitoring",

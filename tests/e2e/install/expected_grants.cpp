@@ -8,6 +8,7 @@ constexpr const char* kLabel = "an object of ours lacks a label, or has been cha
 constexpr const char* kRay = "needs a head that answers; tests/ray and the scenarios with dashboards do this";
 constexpr const char* kOwner = "checked by the admission plugin OwnerReferencesPermissionEnforcement, not requested";
 constexpr const char* kPreemption = "a slice is preempted by one of higher priority; the scenarios priority-* do this";
+constexpr const char* kInterruption = "a slice is interrupted; tests/e2e/docs and the scenarios ending-* do this";
 constexpr const char* kUpstream = "an upstream controller holds its Lease; tests/e2e/upgrade does this";
 constexpr const char* kGateway =
     "the Gateway API is not installed here; sim_rayservice_test and the unit tests do this";
@@ -123,6 +124,9 @@ const std::map<std::string, std::string>& unused_grants() {
       {"preemption: create configmaps", kPreemption},
       {"preemption: get configmaps", kExists},
       {"preemption: patch configmaps", kPreemption},
+      {"history: create configmaps", kInterruption},
+      {"history: get configmaps", kExists},
+      {"history: patch configmaps", kInterruption},
       {"slice: get pods", kExists},
       {"webhook-certificate: patch secrets", "the certificate is renewed"},
   };
@@ -133,7 +137,7 @@ const std::map<std::string, std::string>& unused_grants() {
 
 const std::map<std::string, std::vector<std::string>>& files_of_controllers() {
   static const std::map<std::string, std::vector<std::string>> kFiles = {
-      {"slice", {"core", "metrics", "webhook", "webhook-certificate", "slice", "scale-up", "preemption"}},
+      {"slice", {"core", "metrics", "webhook", "webhook-certificate", "slice", "scale-up", "preemption", "history"}},
       {"raycluster", {"core", "webhook", "raycluster", "raycluster-autoscaler"}},
       {"rayjob", {"core", "webhook", "rayjob"}},
       {"raycronjob", {"core", "webhook", "raycronjob"}},

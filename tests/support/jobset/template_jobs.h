@@ -81,6 +81,7 @@ inline Json as_found(Json pod) {
   }
   annotations.erase("tpuslice.dev/slice-host");
   annotations.erase("tpuslice.dev/mutated-by");
+  pod["metadata"]["labels"].erase("tpuslice.dev/host");
   return pod;
 }
 

@@ -176,6 +176,7 @@ PodView SliceBuilder::as_created(int host) const {
   pod.resource_version = fmt::format("{}", 100 + host);
   pod.created = after(created_);
   pod.labels = {{std::string(tpu::kSlice), key_.name}};
+  if (host == 0) pod.labels[std::string(tpu::kHost)] = tpu::kHost0;
   pod.controller = ControllerRef{"batch/v1", "Job", "job", "uid-of-job"};
   pod.annotations = annotations_;
   annotate(pod, tpu::kSliceHosts) = std::to_string(hosts_);

@@ -118,8 +118,8 @@ TEST(Kinds, AreThoseWithACrdAndARole) {
               })));
   EXPECT_THAT(
       files_in("deploy/rbac", ".yaml", ".yaml"),
-      ContainerEq(names_of_kinds(controller_of, {"core", "metrics", "preemption", "raycluster-autoscaler", "scale-up",
-                                                 "slice", "users", "webhook", "webhook-certificate"})));
+      ContainerEq(names_of_kinds(controller_of, {"core", "history", "metrics", "preemption", "raycluster-autoscaler",
+                                                 "scale-up", "slice", "users", "webhook", "webhook-certificate"})));
 }
 
 TEST(Kinds, AreThoseWithAWebhook) {

@@ -42,8 +42,8 @@ std::map<std::string, std::set<std::string>> make_arrows() {
       "controllers/kind", "controllers/runtime", "controllers/plan", "tpu/rules", "tpu", "api/types", "api/base"};
   const std::set<std::string> kinds = folders_of_kinds();
   const std::set<std::string> of_operator =
-      plus(plus(of_kind, kinds),
-           {"controllers/slice", "controllers/placement", "controllers/drain", "webhook", "api/client", "api/http"});
+      plus(plus(of_kind, kinds), {"controllers/slice", "controllers/history", "controllers/placement",
+                                  "controllers/drain", "fleet", "webhook", "api/client", "api/http"});
   std::map<std::string, std::set<std::string>> arrows = {
       {"api/base", {}},
       {"api/types", {"api/base"}},
@@ -61,11 +61,15 @@ std::map<std::string, std::set<std::string>> make_arrows() {
       {"controllers/rayservice", plus(of_kind, {"controllers/ray", "controllers/raycluster"})},
       {"controllers/raycronjob", plus(of_kind, {"controllers/raycluster", "controllers/rayjob"})},
       {"controllers/slice", {"controllers/runtime", "controllers/plan", "tpu", "api/types", "api/base"}},
+      {"controllers/history",
+       {"controllers/slice", "controllers/runtime", "controllers/plan", "tpu", "api/types", "api/base"}},
       {"controllers/placement",
        {"controllers/slice", "controllers/runtime", "controllers/plan", "tpu", "api/types", "api/base"}},
+      {"fleet", {"controllers/placement", "controllers/slice", "controllers/plan", "tpu", "api/types", "api/base"}},
       {"controllers/drain", {"controllers/runtime", "tpu", "api/client", "api/http", "api/types", "api/base"}},
       {"cmd/tpu-slice-operator", of_operator},
       {"cmd/tpu-slice-sim", plus(of_operator, {"cmd/tpu-slice-operator"})},
+      {"cmd/kubectl-tpu", plus(of_operator, {"cmd/tpu-slice-operator"})},
   };
   for (const std::string& kind : kinds) arrows.try_emplace(kind, of_kind);
   return arrows;

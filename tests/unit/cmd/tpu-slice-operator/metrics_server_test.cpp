@@ -162,6 +162,31 @@ TEST_F(MetricsServerTest, TakesPutForPagesThatSaySoFromUsersWhoMayPutTheirPath) 
   EXPECT_EQ(put("", "/debug/log-level").status, 401);
 }
 
+TEST_F(MetricsServerTest, SaysWhoAsksForAPageThatDependsOnIt) {
+  reviews_.paths = {"/fleet/v1/snapshot"};
+  MetricsServerOptions options;
+  DebugPage page;
+  page.reply = [](const http::Request&, const Json& user) {
+    http::Reply out;
+    out.response = {200, {}, user.dump()};
+    return out;
+  };
+  options.pages = {{"/fleet/v1/snapshot", page}};
+  start(options);
+  const Json expected = Json::parse(
+      R"({"user": "prometheus", "uid": "u1", "groups": ["system:authenticated"],
+          "extra": {"authentication.kubernetes.io/pod-name": ["prometheus-0"]}})");
+  for (int request = 0; request < 2; ++request) {
+    const auto response = get("good", "/fleet/v1/snapshot");
+    ASSERT_TRUE(response.ok()) << response.error().message();
+    EXPECT_EQ(parse_json(response->body).value_or(Json()), expected) << "also from a cached decision";
+  }
+  const auto refused = get("poor", "/fleet/v1/snapshot");
+  ASSERT_TRUE(refused.ok());
+  EXPECT_EQ(refused->status, 403);
+  EXPECT_THAT(refused->body, HasSubstr("ClusterRole tpu-slice-fleet"));
+}
+
 TEST_F(MetricsServerTest, ServesNoDebugPagesByHttp) {
   MetricsServerOptions options;
   options.secure = false;

@@ -104,6 +104,7 @@ void check_pod(const Json& bare_job, const Json& job, int index, const rules::Mu
   // Where the webhook is asked all the same.
   Json expected = templated;
   expected["metadata"]["annotations"]["tpuslice.dev/slice-host"] = std::to_string(index);
+  if (index == 0) expected["metadata"]["labels"]["tpuslice.dev/host"] = "0";
   const Result<Json> once = rules::mutate_pod(templated, options);
   ASSERT_TRUE(once.ok()) << once.error().message();
   ASSERT_EQ(*once, expected) << bare_job.dump(1);

@@ -46,6 +46,7 @@ TEST(MutateJobTemplate, GivesAllPodsOfAJobTheirIdentity) {
   EXPECT_EQ(metadata["annotations"]["tpuslice.dev/topology-key"], "cloud.google.com/gke-nodepool");
   EXPECT_EQ(metadata["annotations"]["tpuslice.dev/mutated-by"], "job-template");
   EXPECT_FALSE(metadata["annotations"].contains("tpuslice.dev/slice-host"));
+  EXPECT_FALSE(metadata["labels"].contains("tpuslice.dev/host")) << "which pod is host 0";
   EXPECT_TRUE(result["spec"]["affinity"].contains("podAntiAffinity"));
   EXPECT_EQ(result["spec"]["schedulingGates"], Json::array({Json{{"name", "tpuslice.dev/slice"}}}));
   EXPECT_EQ(result["spec"]["tolerations"][0]["key"], "google.com/tpu");

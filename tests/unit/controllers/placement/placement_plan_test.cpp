@@ -78,6 +78,18 @@ TEST(PlacementPlan, PlacesHostZeroInOneWriteThatFailsIfThePodHasChanged) {
   EXPECT_EQ(plan::to_json(plan), expected) << plan::to_json(plan).dump(2);
 }
 
+TEST(PlacementPlan, MarksAHostZeroThatAdmissionHasNotSeen) {
+  const auto unseen = [](PodView& pod) { pod.labels.erase(std::string(tpu::kHost)); };
+  const SliceBuilder slice = a_slice("train").each(unseen);
+  const Json marked = {{"tpuslice.dev/host", "0"}};
+  const auto labels_written = [](const Plan& plan) {
+    return action_of(plan, "patch Pod train-0").body.make()->at("metadata").value("labels", Json());
+  };
+  EXPECT_EQ(labels_written(plan_placement(observed({a_pool("pool-a")}, {slice}, 7s), {})), marked);
+  EXPECT_EQ(labels_written(plan_placement(observed({}, {slice}, 7s), {})), marked) << "with the waiting reason";
+  EXPECT_EQ(labels_written(plan_placement(observed({}, {a_slice("train")}, 7s), {})), Json());
+}
+
 TEST(PlacementPlan, ReleasesOnlyHostZero) {
   EXPECT_THAT(writes_of(plan_placement(observed({a_pool("pool-a").size(4)}, {a_slice("train").hosts(4)}), {})),
               ElementsAre("patch Pod train-0"));

@@ -226,11 +226,11 @@ TEST(TearDown, DeletesByUidAndSendsOneEventForAllPods) {
        "failureReason": "FailedTearDownSlice",
        "onSuccess": [
          {"type": "Warning", "reason": "SliceTornDown", "action": "TearDownSlice",
-          "message": "Slice train is torn down, 2 of its 2 pods are deleted: pod old failed",
+          "message": "Slice train is torn down, 2 of its 2 pods are deleted: host 0: pod old failed",
           "regarding": "JobSet default/maxtext"}],
        "onFailure": [
          {"type": "Warning", "reason": "SliceTornDown", "action": "TearDownSlice",
-          "message": "Slice train is torn down: pod old failed; not all of its pods could be deleted:",
+          "message": "Slice train is torn down: host 0: pod old failed; not all of its pods could be deleted:",
           "regarding": "JobSet default/maxtext"}]},
       {"action": "delete", "resource": "pods", "object": "default/train-1", "uid": "new",
        "failureReason": "FailedTearDownSlice", "eventsWith": "default/train-0"}]],

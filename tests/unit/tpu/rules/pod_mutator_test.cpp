@@ -42,6 +42,14 @@ TEST(MutatePod, AddsAWorkerToItsSlice) {
   EXPECT_EQ(pod["spec"]["tolerations"][0]["key"], "google.com/tpu");
 }
 
+TEST(MutatePod, MarksHostZero) {
+  const auto host_label = [](const RayPod& pod) {
+    return string_at(mutated(pod.json()), {"metadata", "labels", "tpuslice.dev/host"});
+  };
+  EXPECT_EQ(host_label({.replica = 1, .host = 0}), "0");
+  EXPECT_EQ(host_label({.replica = 1, .host = 2}), "");
+}
+
 TEST(MutatePod, SelectsTheNodesThatTheAffinityDemands) {
   Json pod = RayPod{.replica = 1, .host = 2}.json();
   const Json selector = pod["spec"]["nodeSelector"];
