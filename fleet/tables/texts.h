@@ -4,6 +4,8 @@
 #include <string>
 
 #include "fleet/answers/explain.h"
+#include "fleet/answers/history.h"
+#include "fleet/answers/what_if.h"
 #include "fleet/tables/tables.h"
 
 namespace tpuslice::fleet {
@@ -13,6 +15,12 @@ namespace tpuslice::fleet {
                                            const TableOptions& options = {});
 [[nodiscard]] std::string explanation_text(const PoolExplanation& explanation, Timestamp now,
                                            const TableOptions& options = {});
+
+/// What happens to which slices, if anything.
+[[nodiscard]] std::string what_if_text(const WhatIf& answer, Timestamp now, const TableOptions& options = {});
+
+/// The interruptions, the latest last, and their sum.
+[[nodiscard]] std::string history_text(const HistoryAnswer& answer, Timestamp now, const TableOptions& options = {});
 
 /// "1st", "2nd", "11th"
 [[nodiscard]] std::string ordinal(std::int64_t number);
