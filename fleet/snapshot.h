@@ -40,7 +40,7 @@ struct ClusterInfo {
   friend bool operator==(const ClusterInfo&, const ClusterInfo&) = default;
 };
 
-/// A list that could not be read.
+/// A list of nodes or pods that could not be read.
 struct MissingRight {
   std::string resource;        ///< "nodes"
   std::string namespace_name;  ///< Empty: in all namespaces.
@@ -63,6 +63,9 @@ struct Snapshot {
   std::shared_ptr<const placement::PreemptionRecords> preemptions = {};  ///< Null: not known.
   std::vector<HistoryRecord> history = {};
   std::vector<MissingRight> missing = {};
+
+  /// All nodes and pods could be read. Otherwise nothing can be said about what placement does next.
+  [[nodiscard]] bool is_complete() const { return missing.empty(); }
 };
 
 inline constexpr std::string_view kSnapshotSchema = "tpuslice.dev/snapshot.v1";
