@@ -22,7 +22,7 @@ using placement::AcceleratorCache;
 using placement::CachedSlice;
 using placement::Slice;
 
-constexpr std::size_t kMaxText = 200;
+constexpr std::size_t kMaxChangeText = 200;
 /// Placement reaches a fixpoint within a few rounds; a preemption takes another one.
 constexpr int kMaxRounds = 50;
 
@@ -213,15 +213,15 @@ bool plan_round(Snapshot& snapshot) {
 Result<std::vector<std::string>> nodes_named(const Reference& reference, const Snapshot& snapshot) {
   if (reference.kind == "node") {
     const auto found = std::ranges::find(snapshot.nodes, reference.name, [](const NodePtr& node) { return node->key.name; });
-    if (found == snapshot.nodes.end()) return Error::not_found("node {} does not exist", clip(reference.name, kMaxText));
+    if (found == snapshot.nodes.end()) return Error::not_found("node {} does not exist", clip(reference.name, kMaxChangeText));
     return std::vector<std::string>{reference.name};
   }
   if (reference.kind != "pool") {
-    return Error::invalid_argument("found {}/{}, expected pool/<name> or node/<name>", clip(reference.kind, kMaxText),
-                                   clip(reference.name, kMaxText));
+    return Error::invalid_argument("found {}/{}, expected pool/<name> or node/<name>", clip(reference.kind, kMaxChangeText),
+                                   clip(reference.name, kMaxChangeText));
   }
   std::vector<std::string> nodes = nodes_of_pool(snapshot, reference.name);
-  if (nodes.empty()) return Error::not_found("node pool {} has no TPU nodes", clip(reference.name, kMaxText));
+  if (nodes.empty()) return Error::not_found("node pool {} has no TPU nodes", clip(reference.name, kMaxChangeText));
   return nodes;
 }
 
@@ -254,7 +254,7 @@ std::vector<std::string> nodes_of_pool(const Snapshot& snapshot, std::string_vie
 Result<Change> read_change(std::string_view verb, std::string_view subject, const Snapshot& snapshot,
                            const std::string& namespace_name) {
   Change change;
-  change.text = clip(fmt::format("{} {}", verb, subject), kMaxText);
+  change.text = clip(fmt::format("{} {}", verb, subject), kMaxChangeText);
   if (verb == "add") {
     change.kind = ChangeKind::kAdd;
     ASSIGN_OR_RETURN(change.new_nodes, new_pools(subject, snapshot));
@@ -265,12 +265,12 @@ Result<Change> read_change(std::string_view verb, std::string_view subject, cons
     change.kind = ChangeKind::kDelete;
     change.pods = pods_named(reference, snapshot, namespace_name);
     if (!change.pods.empty()) return change;
-    return Error::not_found("{}/{} has no pods{}", clip(reference.kind, kMaxText), clip(reference.name, kMaxText),
+    return Error::not_found("{}/{} has no pods{}", clip(reference.kind, kMaxChangeText), clip(reference.name, kMaxChangeText),
                             namespace_name.empty() ? "" : " in namespace " + namespace_name);
   }
   if (verb != "drain" && verb != "lose" && verb != "repair") {
     return Error::invalid_argument("found \"{}\", expected drain, lose, repair, add or delete",
-                                   clip(std::string(verb), kMaxText));
+                                   clip(std::string(verb), kMaxChangeText));
   }
   change.kind = verb == "drain" ? ChangeKind::kDrain : verb == "lose" ? ChangeKind::kLose : ChangeKind::kRepair;
   ASSIGN_OR_RETURN(change.nodes, nodes_named(reference, snapshot));

@@ -18,7 +18,7 @@
 namespace tpuslice::fleet {
 namespace {
 
-constexpr std::size_t kMaxText = 100;
+constexpr std::size_t kMaxPoolText = 100;
 constexpr std::int64_t kAmpleMilliCpu = 1'000'000;
 constexpr std::int64_t kAmpleBytes = std::int64_t{1} << 50U;
 
@@ -40,7 +40,7 @@ Result<const tpu::Accelerator*> accelerator_named(const std::string& name) {
     if (best == nullptr || each.max_chips > best->max_chips) best = &each;
   }
   if (best != nullptr) return best;
-  return Error::invalid_argument("found \"{}\", expected one of {}", clip(name, kMaxText), fmt::join(known, ", "));
+  return Error::invalid_argument("found \"{}\", expected one of {}", clip(name, kMaxPoolText), fmt::join(known, ", "));
 }
 
 Result<PoolText> parse(std::string_view text) {
@@ -48,7 +48,7 @@ Result<PoolText> parse(std::string_view text) {
   std::erase(words, "");
   if (words.size() < 2 || words.size() > 3) {
     return Error::invalid_argument("found \"{}\", expected \"v6e 4x4 x3\": TPU, topology and number of node pools",
-                                   clip(std::string(text), kMaxText));
+                                   clip(std::string(text), kMaxPoolText));
   }
   PoolText out;
   ASSIGN_OR_RETURN(out.accelerator, accelerator_named(words[0]));
@@ -58,7 +58,7 @@ Result<PoolText> parse(std::string_view text) {
   const std::optional<int> count =
       words[2].starts_with('x') ? parse_count(words[2].substr(1)) : std::optional<int>();
   if (!count || *count < 1 || *count > kMaxNewPools) {
-    return Error::invalid_argument("found \"{}\", expected x1 to x{}", clip(words[2], kMaxText), kMaxNewPools);
+    return Error::invalid_argument("found \"{}\", expected x1 to x{}", clip(words[2], kMaxPoolText), kMaxNewPools);
   }
   out.count = *count;
   return out;

@@ -21,7 +21,7 @@ namespace {
 using placement::AcceleratorCache;
 
 constexpr std::size_t kMaxHistory = 5;
-constexpr std::size_t kMaxText = 200;
+constexpr std::size_t kMaxExplainedText = 200;
 constexpr std::size_t kMaxStarts = 20;
 
 /// The keys of the slices of the workload, and the workload.
@@ -47,15 +47,15 @@ Result<FoundWorkload> find_workload(const Snapshot& snapshot, const Reference& r
     if (!is_pod && !is_slice && !is_owner) continue;
     if (!out.slices.empty() && out.name != owners.back()) {
       return Error::invalid_argument("{}/{} is in several namespaces, {} and {} among them: add --namespace",
-                                     clip(reference.kind, kMaxText), clip(reference.name, kMaxText),
+                                     clip(reference.kind, kMaxExplainedText), clip(reference.name, kMaxExplainedText),
                                      out.name.namespace_name, owners.back().namespace_name);
     }
     out.name = owners.back();
     out.slices.insert(placement::slice_key(*pod));
   }
   if (!out.slices.empty()) return out;
-  return Error::not_found("{}/{} has no pods with TPUs{}", clip(reference.kind, kMaxText),
-                          clip(reference.name, kMaxText),
+  return Error::not_found("{}/{} has no pods with TPUs{}", clip(reference.kind, kMaxExplainedText),
+                          clip(reference.name, kMaxExplainedText),
                           namespace_name.empty() ? "" : " in namespace " + namespace_name);
 }
 
@@ -197,7 +197,7 @@ Result<WorkloadExplanation> explain_workload(const Snapshot& snapshot, const Ref
 Result<PoolExplanation> explain_pool(const Snapshot& snapshot, const std::string& name) {
   const Fleet fleet = build_fleet(snapshot);
   const auto found = std::ranges::find(fleet.pools, name, &Pool::name);
-  if (found == fleet.pools.end()) return Error::not_found("node pool {} has no TPU nodes", clip(name, kMaxText));
+  if (found == fleet.pools.end()) return Error::not_found("node pool {} has no TPU nodes", clip(name, kMaxExplainedText));
   PoolExplanation out;
   out.pool = *found;
   const bool unusable = out.pool.state == PoolState::kBroken || out.pool.state == PoolState::kDraining;

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kMaxDrawnHosts = 16;
 constexpr std::size_t kMaxNames = 44;
-constexpr std::size_t kMaxReason = 60;
+constexpr std::size_t kMaxReasonWidth = 60;
 
 /// The character in tables.
 char drawn(char host) {
@@ -85,7 +85,7 @@ std::string reason_text(const FleetSlice& slice, bool wide) {
   const std::string& text = slice.reason.empty() ? slice.problem : slice.reason;
   if (wide) return text.empty() ? "-" : text;
   if (!slice.code.empty()) return slice.code;
-  return text.empty() ? "-" : cut_text(text, kMaxReason);
+  return text.empty() ? "-" : cut_text(text, kMaxReasonWidth);
 }
 
 }  // namespace
@@ -167,7 +167,7 @@ Rows pools_table(const std::vector<Pool>& pools, Timestamp now, const TableOptio
                                       state_text(pool.state),
                                       users_text(pool, options),
                                       age_text(pool.since, now),
-                                      options.wide ? next : cut_text(next, kMaxReason)};
+                                      options.wide ? next : cut_text(next, kMaxReasonWidth)};
     if (options.wide) {
       cells.push_back(pool.zone.empty() ? "-" : pool.zone);
       cells.push_back(pool.capacity.empty() ? "-" : pool.capacity);
