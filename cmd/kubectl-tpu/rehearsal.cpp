@@ -122,7 +122,7 @@ class Stage {
     }
   }
 
-  [[nodiscard]] std::vector<Json> created() const {
+  [[nodiscard]] std::vector<Json> created() {
     std::vector<Json> out;
     for (const std::string_view resource : kShown) {
       for (const sim::JsonPtr& object : cluster_.storage().list(resource)) {

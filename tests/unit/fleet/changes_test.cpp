@@ -6,6 +6,7 @@
 #include "fleet/model.h"
 #include "tests/support/error_matchers.h"
 #include "tests/support/fleet_document.h"
+#include "tests/unit/fleet/queries.h"
 
 namespace tpuslice::fleet {
 namespace {
@@ -14,25 +15,21 @@ using namespace std::chrono_literals;
 using ::testing::HasSubstr;
 using testing::FleetDocument;
 
-Snapshot a_snapshot() {
+Snapshot two_pools() {
   FleetDocument document;
   document.pool({.name = "v6e-a"}).pool({.name = "v6e-b"});
   document.slice({.workload = "train", .pool = "v6e-a"}).slice({.workload = "next"});
   return *read_snapshot(document.json());
 }
 
-const FleetSlice& slice_of(const Fleet& fleet, const std::string& workload) {
-  return *std::ranges::find_if(fleet.slices, [&](const FleetSlice& slice) { return slice.workload.name == workload; });
-}
-
 Change change(std::string_view verb, std::string_view subject) {
-  const auto read = read_change(verb, subject, a_snapshot(), "default");
+  const auto read = read_change(verb, subject, two_pools(), "default");
   EXPECT_TRUE(read.ok()) << read.error().message();
   return *read;
 }
 
 TEST(Changes, ADrainCordonsThePoolAndEndsItsSlice) {
-  const Snapshot after = with_change(a_snapshot(), change("drain", "pool/v6e-a"));
+  const Snapshot after = with_change(two_pools(), change("drain", "pool/v6e-a"));
   for (const NodePtr& node : after.nodes) {
     EXPECT_EQ(node->unschedulable, node->key.name.starts_with("v6e-a")) << node->key.name;
   }
@@ -43,9 +40,9 @@ TEST(Changes, ADrainCordonsThePoolAndEndsItsSlice) {
 }
 
 TEST(Changes, ALostNodeEndsTheWholeSlice) {
-  const Snapshot after = with_change(a_snapshot(), change("lose", "node/v6e-a-2"));
+  const Snapshot after = with_change(two_pools(), change("lose", "node/v6e-a-2"));
   EXPECT_EQ(slice_of(build_fleet(after), "train").pool, "v6e-b");
-  EXPECT_EQ(after.pods.size(), a_snapshot().pods.size());
+  EXPECT_EQ(after.pods.size(), two_pools().pods.size());
 }
 
 TEST(Changes, ARepairedPoolIsUsed) {
@@ -58,13 +55,13 @@ TEST(Changes, ARepairedPoolIsUsed) {
 }
 
 TEST(Changes, ADeletedWorkloadFreesItsPool) {
-  const Snapshot after = with_change(a_snapshot(), change("delete", "jobset/train"));
+  const Snapshot after = with_change(two_pools(), change("delete", "jobset/train"));
   EXPECT_EQ(after.pods.size(), 4U);
   EXPECT_EQ(build_fleet(after).slices.size(), 1U);
 }
 
 TEST(Changes, SettlingPlacesWhatFits) {
-  const Fleet fleet = build_fleet(settled(a_snapshot()));
+  const Fleet fleet = build_fleet(settled(two_pools()));
   EXPECT_EQ(slice_of(fleet, "next").state, SliceState::kPlaced);
   EXPECT_EQ(slice_of(fleet, "next").pool, "v6e-b");
   EXPECT_EQ(slice_of(fleet, "train").pool, "v6e-a");
@@ -82,7 +79,7 @@ TEST(Changes, SettlingPreemptsForHigherPriorities) {
 }
 
 TEST(Changes, ErrorsSayWhatWouldBeRight) {
-  const Snapshot snapshot = a_snapshot();
+  const Snapshot snapshot = two_pools();
   EXPECT_THAT(read_change("drain", "pool/none", snapshot, "").error().message(), HasSubstr("pool none has no TPU nodes"));
   EXPECT_THAT(read_change("drain", "node/none", snapshot, "").error().message(), HasSubstr("node none does not exist"));
   EXPECT_THAT(read_change("drain", "jobset/x", snapshot, "").error().message(), HasSubstr("expected pool/<name>"));

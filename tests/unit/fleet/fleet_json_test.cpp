@@ -13,7 +13,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using testing::FleetDocument;
 
-Fleet a_fleet() {
+Fleet a_mixed_fleet() {
   FleetDocument document;
   document.pool({.name = "v6e-a"}).pool({.name = "v6e-b", .not_ready = {2}}).pool({.name = "v6e-c"});
   document.slice({.workload = "train", .namespace_name = "ml", .pool = "v6e-a", .ready = 3});
@@ -25,14 +25,14 @@ Fleet a_fleet() {
 }
 
 TEST(FleetJson, IsReadAsItWasWritten) {
-  const Fleet fleet = a_fleet();
+  const Fleet fleet = a_mixed_fleet();
   const auto read = read_fleet(write_fleet(fleet));
   ASSERT_TRUE(read.ok()) << read.error().message();
   EXPECT_EQ(*read, fleet);
 }
 
 TEST(FleetJson, HasTheMembersOfTheSchema) {
-  const Json json = write_fleet(a_fleet());
+  const Json json = write_fleet(a_mixed_fleet());
   EXPECT_EQ(json["schema"], "tpuslice.dev/fleet.v1");
   const Json& pool = json["pools"][0];
   for (const char* member : {"name", "topologyKey", "accelerator", "tpu", "topology", "chips", "hosts", "nodes", "state",
@@ -44,7 +44,7 @@ TEST(FleetJson, HasTheMembersOfTheSchema) {
                              "state", "since", "code", "reason", "position", "gang"}) {
     EXPECT_TRUE(slice.contains(member)) << member;
   }
-  EXPECT_FALSE(write_fleet(a_fleet(), {.nodes = false})["pools"][0].contains("nodes"));
+  EXPECT_FALSE(write_fleet(a_mixed_fleet(), {.nodes = false})["pools"][0].contains("nodes"));
 }
 
 TEST(FleetJson, RefusesAnotherSchema) {
@@ -54,7 +54,7 @@ TEST(FleetJson, RefusesAnotherSchema) {
 
 TEST(Redaction, HidesWhatIsInOtherNamespaces) {
   const auto may_read = [](const std::string& space) { return space == "nlp"; };
-  const Fleet fleet = redacted(a_fleet(), may_read);
+  const Fleet fleet = redacted(a_mixed_fleet(), may_read);
   const std::string text = write_fleet(fleet).dump();
   for (const char* secret : {"train", "big", "\"ml"}) EXPECT_THAT(text, Not(HasSubstr(secret)));
   EXPECT_THAT(text, HasSubstr("another namespace"));
@@ -66,7 +66,7 @@ TEST(Redaction, HidesWhatIsInOtherNamespaces) {
 
 TEST(Redaction, HidesNodes) {
   const auto may_read = [](const std::string&) { return true; };
-  EXPECT_THAT(write_fleet(redacted(a_fleet(), may_read, false)).dump(), Not(HasSubstr("v6e-b-2")));
+  EXPECT_THAT(write_fleet(redacted(a_mixed_fleet(), may_read, false)).dump(), Not(HasSubstr("v6e-b-2")));
 }
 
 TEST(Redaction, LeavesOutTheHistoryOfOthers) {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/support/fleet_document.h"
+#include "tests/unit/fleet/queries.h"
 
 namespace tpuslice::fleet {
 namespace {
@@ -15,14 +16,6 @@ using ::testing::IsEmpty;
 using testing::FleetDocument;
 
 Fleet fleet_of(const FleetDocument& document) { return build_fleet(*read_snapshot(document.json())); }
-
-const Pool& pool_named(const Fleet& fleet, const std::string& name) {
-  return *std::ranges::find(fleet.pools, name, &Pool::name);
-}
-
-const FleetSlice& slice_of(const Fleet& fleet, const std::string& workload) {
-  return *std::ranges::find_if(fleet.slices, [&](const FleetSlice& slice) { return slice.workload.name == workload; });
-}
 
 TEST(Fleet, HasPoolsWithTheirUsers) {
   FleetDocument document;

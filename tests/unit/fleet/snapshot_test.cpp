@@ -14,7 +14,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using testing::FleetDocument;
 
-FleetDocument a_fleet() {
+FleetDocument a_document() {
   FleetDocument document;
   document.pool({.name = "v6e-a"}).pool({.name = "v6e-b", .not_ready = {2}});
   document.slice({.workload = "train", .pool = "v6e-a"}).slice({.workload = "next", .priority = 3});
@@ -22,7 +22,7 @@ FleetDocument a_fleet() {
 }
 
 TEST(Snapshot, IsTheSameAfterItWasTrimmed) {
-  const Json document = a_fleet().json();
+  const Json document = a_document().json();
   const Json trimmed = trimmed_snapshot(document);
   const Snapshot before = *read_snapshot(document);
   const Snapshot after = *read_snapshot(trimmed);
@@ -34,7 +34,7 @@ TEST(Snapshot, IsTheSameAfterItWasTrimmed) {
 }
 
 TEST(Snapshot, HasNothingThatNoDecoderReads) {
-  Json pod = a_fleet().json()["pods"][0];
+  Json pod = a_document().json()["pods"][0];
   pod["spec"]["containers"][0]["env"] = Json::array({Json{{"name", "PASSWORD"}, {"value", "secret"}}});
   pod["spec"]["containers"][0]["image"] = "registry.example/secret";
   pod["spec"]["volumes"] = Json::array({Json{{"name", "secret"}}});
@@ -45,7 +45,7 @@ TEST(Snapshot, HasNothingThatNoDecoderReads) {
 }
 
 TEST(Snapshot, ReadsTheNodesThatKubectlPrints) {
-  const Json list = {{"apiVersion", "v1"}, {"kind", "List"}, {"items", a_fleet().json()["nodes"]}};
+  const Json list = {{"apiVersion", "v1"}, {"kind", "List"}, {"items", a_document().json()["nodes"]}};
   const auto snapshot = read_snapshot(list, FleetDocument::now());
   ASSERT_TRUE(snapshot.ok()) << snapshot.error().message();
   EXPECT_EQ(snapshot->nodes.size(), 8U);
@@ -57,7 +57,7 @@ TEST(Snapshot, ReadsTheOptionsOfTheOperator) {
   const Json options = {{"scaleUp", "scout"},     {"maxPreemptionsPerHour", 4},
                         {"topologyKey", "rack"},  {"reservationSeconds", 60},
                         {"reservationPercent", 7}, {"capacityOrder", Json::array({"spot", "on-demand", "reservation"})}};
-  Json document = a_fleet().json();
+  Json document = a_document().json();
   document["options"] = options;
   const Snapshot snapshot = *read_snapshot(document);
   EXPECT_EQ(snapshot.options.scale_up.mode, placement::ScaleUp::kScout);
@@ -69,25 +69,25 @@ TEST(Snapshot, ReadsTheOptionsOfTheOperator) {
 }
 
 TEST(Snapshot, ErrorsNameTheField) {
-  Json document = a_fleet().json();
+  Json document = a_document().json();
   EXPECT_THAT(read_snapshot({{"schema", "tpuslice.dev/snapshot.v9"}}).error().message(), HasSubstr("schema: "));
   document["options"]["scaleUp"] = "always";
   EXPECT_THAT(read_snapshot(document).error().message(), HasSubstr("options.scaleUp: Invalid value: \"always\""));
   document["options"] = {{"capacityOrder", Json::array({"spot", "spot"})}};
   EXPECT_THAT(read_snapshot(document).error().message(), HasSubstr("options.capacityOrder"));
-  document = a_fleet().json();
+  document = a_document().json();
   document["nodes"][1] = 5;
   EXPECT_THAT(read_snapshot(document).error().message(), HasSubstr("nodes[1]: "));
-  document = a_fleet().json();
+  document = a_document().json();
   document["time"] = "noon";
   EXPECT_THAT(read_snapshot(document).error().message(), HasSubstr("time: "));
-  document = a_fleet().json();
+  document = a_document().json();
   document["history"] = Json::array({Json{{"what", "TornDown"}}});
   EXPECT_THAT(read_snapshot(document).error().message(), HasSubstr("history[0]: time: "));
 }
 
 TEST(Snapshot, KeepsAMinimalViewOfAMalformedPod) {
-  Json document = a_fleet().json();
+  Json document = a_document().json();
   document["pods"][0]["spec"]["nodeSelector"] = 7;
   const Snapshot snapshot = *read_snapshot(document);
   EXPECT_TRUE(snapshot.pods.front()->minimal);
@@ -95,7 +95,7 @@ TEST(Snapshot, KeepsAMinimalViewOfAMalformedPod) {
 }
 
 TEST(Snapshot, ReadsPodsAsTheirControllersCreatedThem) {
-  Json document = a_fleet().json();
+  Json document = a_document().json();
   Json& pod = document["pods"][0];
   pod["spec"]["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"] =
       Json::array({Json{{"matchFields", Json::array({Json{{"key", "metadata.name"}}})}}});

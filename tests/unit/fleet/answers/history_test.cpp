@@ -13,7 +13,7 @@ using namespace std::chrono_literals;
 using ::testing::HasSubstr;
 using testing::FleetDocument;
 
-Snapshot a_snapshot() {
+Snapshot with_history() {
   FleetDocument document;
   document.pool({.name = "v6e-a"}).slice({.workload = "train", .pool = "v6e-a", .since = 60min});
   document.history({{"time", "2026-01-01T10:00:00Z"},
@@ -39,7 +39,7 @@ Snapshot a_snapshot() {
 }
 
 HistoryAnswer ask(const HistoryQuery& query) {
-  const Snapshot snapshot = a_snapshot();
+  const Snapshot snapshot = with_history();
   return history_of(snapshot.history, build_fleet(snapshot), query);
 }
 

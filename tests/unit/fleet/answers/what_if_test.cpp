@@ -14,7 +14,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using testing::FleetDocument;
 
-FleetDocument a_fleet() {
+FleetDocument three_pools() {
   FleetDocument document;
   document.pool({.name = "v6e-a"}).pool({.name = "v6e-b"}).pool({.name = "v6e-c"});
   document.slice({.workload = "train", .pool = "v6e-a", .since = 52min});
@@ -35,7 +35,7 @@ const SliceEffect& effect_of(const WhatIf& answer, const std::string& workload) 
 }
 
 TEST(WhatIf, ADrainedSliceGoesToAFreePool) {
-  const WhatIf answer = ask(a_fleet(), "drain", "pool/v6e-a");
+  const WhatIf answer = ask(three_pools(), "drain", "pool/v6e-a");
   ASSERT_EQ(answer.effects.size(), 1U);
   EXPECT_TRUE(answer.effects[0].ends);
   EXPECT_EQ(answer.effects[0].before, "v6e-a");
@@ -45,7 +45,7 @@ TEST(WhatIf, ADrainedSliceGoesToAFreePool) {
 }
 
 TEST(WhatIf, ADrainDelaysThoseThatWait) {
-  FleetDocument document = a_fleet();
+  FleetDocument document = three_pools();
   document.slice({.workload = "third", .pool = "v6e-c"}).slice({.workload = "next", .since = 5min});
   const WhatIf answer = ask(document, "drain", "pool/v6e-a");
   EXPECT_EQ(effect_of(answer, "train").after, "");
@@ -60,7 +60,7 @@ TEST(WhatIf, ADrainDelaysThoseThatWait) {
 }
 
 TEST(WhatIf, FurtherPoolsStartThoseThatWait) {
-  FleetDocument document = a_fleet();
+  FleetDocument document = three_pools();
   document.slice({.workload = "third", .pool = "v6e-c"}).slice({.workload = "next", .since = 5min});
   const WhatIf answer = ask(document, "add", "v6e 4x4");
   ASSERT_EQ(answer.effects.size(), 1U);
@@ -69,7 +69,7 @@ TEST(WhatIf, FurtherPoolsStartThoseThatWait) {
 }
 
 TEST(WhatIf, ADeletedWorkloadMakesRoom) {
-  FleetDocument document = a_fleet();
+  FleetDocument document = three_pools();
   document.slice({.workload = "third", .pool = "v6e-c"}).slice({.workload = "next", .since = 5min});
   const WhatIf answer = ask(document, "delete", "jobset/eval");
   EXPECT_TRUE(effect_of(answer, "eval").deleted);
@@ -77,7 +77,7 @@ TEST(WhatIf, ADeletedWorkloadMakesRoom) {
 }
 
 TEST(WhatIf, NothingHappensToOthers) {
-  FleetDocument document = a_fleet();
+  FleetDocument document = three_pools();
   const WhatIf answer = ask(document, "drain", "pool/v6e-c");
   EXPECT_THAT(answer.effects, IsEmpty());
   EXPECT_THAT(what_if_text(answer, FleetDocument::now()), HasSubstr("No slice ends"));
