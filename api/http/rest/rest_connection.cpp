@@ -42,7 +42,6 @@ void limit_threads() {
 struct SocketState {
   std::atomic<int> descriptor = -1;
   std::atomic<int> refusal = X509_V_OK;  ///< A result of X509_verify_cert().
-  std::atomic<bool> reset_at_close = false;
 };
 
 int verify_and_record(X509_STORE_CTX* chain, void* state) {
@@ -57,8 +56,9 @@ void prepare_socket(boost::asio::ip::tcp::socket& socket, SocketState& state, co
   if (!socket.is_open()) socket.open(boost::asio::ip::tcp::v4(), problem);
   if (problem) return;
   set_socket_options(socket.native_handle(), options);
-  // What the kernel has not sent of a request that was given up is not sent later.
-  const linger reset{.l_onoff = state.reset_at_close ? 1 : 0, .l_linger = 0};
+  // When it is closed, the connection is reset: what the kernel has not sent of a request that was given up is not sent
+  // later, and a server that goes on sending ends.
+  const linger reset{.l_onoff = 1, .l_linger = 0};
   setsockopt(socket.native_handle(), SOL_SOCKET, SO_LINGER, &reset, sizeof reset);
   state.descriptor = socket.native_handle();
 }
@@ -183,7 +183,6 @@ RestConnection::~RestConnection() = default;
 Result<Response> RestConnection::exchange(const Call& call, bool& unreachable) {
   unreachable = false;
   client_->state->refusal = X509_V_OK;
-  client_->state->reset_at_close = call.method != "GET";
   const auto answer = std::make_shared<Answer>();
   answer->received_before = received_bytes(client_->state->descriptor);
   rest::http_request request = request_of(call, *connector_);
