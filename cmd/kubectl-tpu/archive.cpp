@@ -12,7 +12,7 @@ namespace tpuslice::plugin {
 namespace {
 
 constexpr std::size_t kBlock = 512;
-constexpr std::size_t kMaxName = 100;
+constexpr std::size_t kMaxEntryName = 100;
 
 /// Places of the fields of a header. Source: pax(1), "ustar Interchange Format".
 constexpr std::size_t kMode = 100;
@@ -31,7 +31,7 @@ void put(std::string& header, std::size_t at, std::string_view text) { header.re
 std::string tar_header(std::string_view name, std::size_t size, Timestamp modified) {
   const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(modified.time_since_epoch()).count();
   std::string header(kBlock, '\0');
-  put(header, 0, name.substr(0, kMaxName));
+  put(header, 0, name.substr(0, kMaxEntryName));
   put(header, kMode, "0000600");
   put(header, kOwner, "0000000");
   put(header, kGroup, "0000000");

@@ -36,7 +36,7 @@ metadata:
   name: tpu
 spec:
   version: v$version
-  homepage: https://github.com/tpu-slice-operator/tpu-slice-operator
+  homepage: $url
   shortDescription: Hosts, logs and node pools of TPU slices
   description: |
     Lists the hosts of a TPU slice and checks their identities, prints their logs, restarts slices, drains node pools, makes

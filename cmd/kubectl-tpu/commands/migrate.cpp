@@ -1,4 +1,5 @@
 // kubectl tpu migrate check: whether the workloads of other controllers can be taken over.
+#include <algorithm>
 #include <iterator>
 #include <memory>
 
