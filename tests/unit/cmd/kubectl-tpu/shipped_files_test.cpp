@@ -20,8 +20,9 @@ using ::testing::Contains;
 std::vector<std::string> commands() {
   GlobalOptions options;
   Commands commands;
+  const std::unique_ptr<CLI::App> app = make_app(options, commands);
   std::vector<std::string> names;
-  for (const CLI::App* each : make_app(options, commands)->get_subcommands([](const CLI::App*) { return true; })) {
+  for (const CLI::App* each : app->get_subcommands([](const CLI::App*) { return true; })) {
     names.push_back(each->get_name());
   }
   return names;
