@@ -14,7 +14,7 @@ namespace tpuslice::plugin {
 struct CheckInput {
   client::Client& api;
   std::string operator_namespace;  ///< "tpu-slice-system"
-  std::string namespace_name;      ///< Where the user creates workloads.
+  std::string namespace_name;      ///< Namespace in which the user creates workloads.
   Timestamp now;
   std::stop_token stop;
 };

@@ -15,8 +15,8 @@
 namespace tpuslice::plugin {
 namespace {
 
-constexpr std::size_t kMaxObjects = 20'000;  ///< Of a kind.
-constexpr std::size_t kMaxShown = 50;        ///< Of a kind.
+constexpr std::size_t kMaxObjects = 20'000;  ///< Objects of a kind that are read.
+constexpr std::size_t kMaxShown = 50;        ///< Findings of a kind that are printed.
 
 std::vector<Finding> check_kind(Context& context, client::Client& api, const kind::Kind& kind,
                                 const std::string& namespace_name) {

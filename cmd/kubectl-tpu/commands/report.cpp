@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::size_t kMaxArchive = 256U << 20U;  ///< Bytes before compression.
 constexpr std::size_t kMaxEntry = 24U << 20U;     ///< Bytes of one list or log.
-constexpr std::int64_t kLogLines = 5'000;         ///< Of each replica of the operator.
+constexpr std::int64_t kLogLines = 5'000;         ///< Lines of the log of each replica.
 constexpr std::string_view kHistoryPrefix = "tpu-slice-history";
 
 struct ReportOptions {
