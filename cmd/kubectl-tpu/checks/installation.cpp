@@ -18,7 +18,8 @@ std::string installer_of(const Object& object) {
   if (!release.empty()) return "Helm release " + release;
   const std::string manager = object.label("app.kubernetes.io/managed-by");
   if (!manager.empty()) return manager;
-  return object.annotation("kubectl.kubernetes.io/last-applied-configuration").empty() ? "unknown" : "kubectl apply";
+  // The first one has created it.
+  return string_at(object.json(), {"metadata", "managedFields", "0", "manager"}, "an unknown program");
 }
 
 bool serves(const Object& definition, std::string_view version) {

@@ -48,12 +48,11 @@ Finding check_lease_of(const CheckInput& input, const kind::Upstream& upstream) 
   if (!leases) return finding_of(check, leases.error(), Verdict::kUnknown);
   for (const Object& lease : *leases) {
     if (!is_live(lease, input.now)) continue;
-    return {
-        check, Verdict::kWarning,
-        fmt::format("its controller runs in namespace {}: the operator leaves its kinds to it", lease.namespace_name()),
-        "kubectl tpu migrate check"};
+    return {check, Verdict::kWarning,
+            fmt::format("runs in namespace {}: the operator leaves its kinds to it", lease.namespace_name()),
+            "kubectl tpu migrate check"};
   }
-  return {check, Verdict::kOk, "its controller does not run"};
+  return {check, Verdict::kOk, "does not run"};
 }
 
 Finding check_right(const CheckInput& input, const Right& right) {
@@ -94,7 +93,10 @@ std::vector<Finding> check_upstream(const CheckInput& input) {
 
 std::vector<Finding> check_rights(const CheckInput& input) {
   std::vector<Finding> found;
-  for (const Right& right : kRights) found.push_back(check_right(input, right));
+  for (const Right& right : kRights) {
+    found.push_back(check_right(input, right));
+    if (found.back().verdict == Verdict::kUnknown) break;  // The others would say the same.
+  }
   return found;
 }
 

@@ -21,7 +21,7 @@ metadata:
   name: train-{0}
   namespace: ml
   uid: u{0}
-  labels: {{tpuslice.dev/slice: v6e-0-1234567890, app: train}}
+  labels: {{tpuslice.dev/slice: v6e-0-1234567890123, app: train}}
   annotations: {{tpuslice.dev/slice-hosts: "2", tpuslice.dev/slice-host: "{0}"}}
 spec:
   hostname: train-{0}
@@ -134,7 +134,7 @@ TEST(Hosts, TheLastExitIsTheMostRecentOne) {
 
 TEST(Hosts, SeveralSlicesHaveAColumn) {
   Json other = host_pod(0);
-  other["metadata"]["labels"]["tpuslice.dev/slice"] = "v6e-1-1234567890";
+  other["metadata"]["labels"]["tpuslice.dev/slice"] = "v6e-1-1234567890123";
   EXPECT_THAT(hosts_table(read_hosts({Object(host_pod(0)), Object(other)}), {}).header, ::testing::Contains("SLICE"));
   EXPECT_THAT(hosts_table(read_hosts({Object(host_pod(0))}), {}).header, Not(::testing::Contains("SLICE")));
 }
