@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "cmd/kubectl-tpu/checks/types.h"
 #include "cmd/tpu-slice-operator/options.h"
 #include "cmd/tpu-slice-operator/slice_settings.h"
 #include "controllers/placement/preemption_budget.h"
@@ -18,7 +19,6 @@ namespace tpuslice::plugin {
 namespace {
 
 constexpr int kMaxHistoryPages = 16;
-constexpr ResourceType kDeployments{"apps", "v1", "Deployment", "deployments"};
 
 /// "0.1.0" of "registry.example/tpu-slice-operator:0.1.0@sha256:..."; empty without a tag.
 std::string tag_of(std::string image) {
