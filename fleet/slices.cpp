@@ -169,7 +169,7 @@ class SliceMaker {
         out_.behind.push_back(to_string(model_.names.of(*pod)));
       }
     }
-    const bool too_few = verdict->position > 0 && verdict->matching < verdict->wanted && !verdict->asked_for_nodes;
+    const bool too_few = verdict->position > 0 && verdict->matching + verdict->asked_in_gang < verdict->wanted;
     out_.never = too_few || needs_someone(verdict->code);
   }
 

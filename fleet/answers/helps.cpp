@@ -124,7 +124,7 @@ std::string earliest_start(const Fleet& fleet, const Verdict& verdict, const Fle
 
 std::string autoscaler_text(const Snapshot& snapshot, const Verdict& verdict) {
   const placement::ScaleUpOptions& options = snapshot.options.scale_up;
-  if (verdict.asked_for_nodes) return "has been asked for nodes";
+  if (verdict.asked_in_gang > 0) return "has been asked for nodes";
   switch (options.mode) {
     case ScaleUp::kOff:
       return "is not asked for nodes (--scale-up=off)";

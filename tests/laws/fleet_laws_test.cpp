@@ -32,35 +32,33 @@ struct Decision {
 };
 using Decisions = std::map<std::string, Decision>;  ///< By namespace and slice key.
 
-/// The operator's stores of placement.
+/// The operator's stores, and its placement controller.
 class Operator {
  public:
-  explicit Operator(const FleetGenerator& world) : world_(world) {
+  explicit Operator(const FleetGenerator& world)
+      : stores_({&pods_}),
+        reconciler_(stores_, nodes_, slice::Indexes(stores_), std::make_shared<slice::Workloads>(), {},
+                    {.status = &status_}, world.options(),
+                    world.options().max_preemptions_per_hour > 0 ? &preemptions_ : nullptr) {
     for (const Json& node : world.nodes()) nodes_.put(*NodeView::decode(node.dump(), &fleet::kept_keys()));
     for (const Json& pod : world.pods()) pods_.put(*PodView::decode(pod.dump(), &fleet::kept_keys()));
     preemptions_.replace({}, 1);
     if (!world.preemptions().is_null()) {
       preemptions_.put(*placement::PreemptionRecords::decode(world.preemptions().dump()));
     }
-    if (world.has_autoscaler()) {
-      const Json status = {{"metadata",
-                            {{"name", placement::kAutoscalerConfigMap},
-                             {"namespace", placement::kAutoscalerNamespace},
-                             {"uid", "uid-of-status"},
-                             {"resourceVersion", "1"}}}};
-      status_.put(*placement::MetadataView::decode(status.dump()));
-    }
+    if (!world.has_autoscaler()) return;
+    const Json status = {{"metadata",
+                          {{"name", placement::kAutoscalerConfigMap},
+                           {"namespace", placement::kAutoscalerNamespace},
+                           {"uid", "uid-of-status"},
+                           {"resourceVersion", "1"}}}};
+    status_.put(*placement::MetadataView::decode(status.dump()));
   }
 
   [[nodiscard]] Decisions plan() {
-    const bool preempts = world_.options().max_preemptions_per_hour > 0;
-    const runtime::PodStores stores{{&pods_}};
-    const placement::PlacementReconciler reconciler(stores, nodes_, slice::Indexes(stores),
-                                                    std::make_shared<slice::Workloads>(), {}, {.status = &status_},
-                                                    world_.options(), preempts ? &preemptions_ : nullptr);
     Decisions out;
     for (const char* accelerator : {"tpu-v6e-slice", "tpu-v5-lite-podslice"}) {
-      const auto plan = reconciler.plan({{"", accelerator}, FleetGenerator::now(), std::nullopt});
+      const auto plan = reconciler_.plan({{"", accelerator}, FleetGenerator::now(), std::nullopt});
       EXPECT_TRUE(plan.ok());
       for (const plan::Action& action : actions_of(*plan)) add(action, out);
     }
@@ -80,11 +78,12 @@ class Operator {
     out.emplace(slice::slice_key(*pod).to_string(), std::move(decision));
   }
 
-  const FleetGenerator& world_;
   runtime::PodStore pods_{kPods};
   runtime::NodeStore nodes_{kNodes};
   placement::PreemptionStore preemptions_{kConfigMaps};
   placement::ConfigMapStore status_{kConfigMaps};
+  const runtime::PodStores stores_;
+  const placement::PlacementReconciler reconciler_;
 };
 
 /// The snapshot after it was written and read again.

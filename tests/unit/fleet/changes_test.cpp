@@ -18,7 +18,7 @@ using testing::FleetDocument;
 Snapshot two_pools() {
   FleetDocument document;
   document.pool({.name = "v6e-a"}).pool({.name = "v6e-b"});
-  document.slice({.workload = "train", .pool = "v6e-a"}).slice({.workload = "next"});
+  document.slice({.workload = "train", .pool = "v6e-a"}).slice({.workload = "next", .since = 5min});
   return *read_snapshot(document.json());
 }
 

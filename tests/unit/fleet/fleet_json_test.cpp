@@ -9,6 +9,7 @@
 namespace tpuslice::fleet {
 namespace {
 
+using namespace std::chrono_literals;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using testing::FleetDocument;
@@ -17,9 +18,9 @@ Fleet a_mixed_fleet() {
   FleetDocument document;
   document.pool({.name = "v6e-a"}).pool({.name = "v6e-b", .not_ready = {2}}).pool({.name = "v6e-c"});
   document.slice({.workload = "train", .namespace_name = "ml", .pool = "v6e-a", .ready = 3});
-  document.slice({.workload = "big", .namespace_name = "ml", .slice = "big-0", .gang = 2});
-  document.slice({.workload = "big", .namespace_name = "ml", .slice = "big-1", .gang = 2});
-  document.slice({.workload = "next", .namespace_name = "nlp", .priority = -1});
+  document.slice({.workload = "big", .namespace_name = "ml", .slice = "big-0", .gang = 2, .since = 20min});
+  document.slice({.workload = "big", .namespace_name = "ml", .slice = "big-1", .gang = 2, .since = 20min});
+  document.slice({.workload = "next", .namespace_name = "nlp", .priority = -1, .since = 5min});
   document.set("missing", Json::array());
   return build_fleet(*read_snapshot(document.json()));
 }
