@@ -106,7 +106,10 @@ std::string why_not(const Fleet& fleet, const FleetSlice& slice, const DomainVie
   const std::string name =
       to_string(user.workload) + (user.slice.empty() ? std::string() : fmt::format(" ({})", user.slice));
   const std::string until = pool->until ? clock_text(*pool->until, fleet.time) : std::string();
-  if (user.reserved) return fmt::format("reserved for {}{}", name, until.empty() ? "" : " until " + until);
+  if (user.reserved) {
+    return fmt::format("reserved for {}{}", user.workload == slice.workload ? "it" : name,
+                       until.empty() ? "" : " until " + until);
+  }
   return fmt::format("{}, {}, {}", name, age_text(pool->since, fleet.time),
                      until.empty() ? "no deadline" : "ends by " + until);
 }

@@ -144,7 +144,9 @@ Rows status_table(const std::vector<StatusRow>& rows, Timestamp now, const Table
                                       std::to_string(row.in_use),
                                       std::to_string(row.free),
                                       std::to_string(row.broken),
-                                      fmt::format("{} of {} ({}%)", row.chips_in_use, row.chips, percent),
+                                      row.pools == 0
+                                          ? "-"
+                                          : fmt::format("{} of {} ({}%)", row.chips_in_use, row.chips, percent),
                                       std::to_string(row.waiting),
                                       row.waiting == 0 ? "-" : age_text(row.oldest, now)};
     if (options.wide) cells.insert(cells.begin() + 5, std::to_string(row.reserved));
@@ -188,7 +190,7 @@ Rows slices_table(const std::vector<FleetSlice>& slices, Timestamp now, const Ta
     if (!limit.take()) continue;
     const bool waits = slice.state == SliceState::kWaiting;
     std::vector<std::string> cells = {
-        slice.position > 0 ? std::to_string(slice.position) : "-",
+        slice.position > 0 && !slice.never ? std::to_string(slice.position) : "-",
         slice.workload.hidden() ? "-" : to_lower(slice.workload.kind) + "/" + slice.workload.name,
         slice.slice.empty() ? "-" : slice.slice,
         shape_text(slice.tpu, slice.topology),
