@@ -125,7 +125,7 @@ void end_slices(const std::set<ObjectKey>& ended, const std::set<std::string>& n
       if (!is_deleted) pods.push_back(pod);
       continue;
     }
-    if (!placement::is_live(*pod) || tpu::chips_of(*pod) == 0) continue;
+    if (pod->terminating() || pod->phase == PodPhase::kSucceeded || tpu::chips_of(*pod) == 0) continue;
     if (placement::is_gated(*pod)) {
       pods.push_back(pod);
     } else {

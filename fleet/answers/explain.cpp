@@ -106,6 +106,7 @@ std::string why_not(const Fleet& fleet, const FleetSlice& slice, const DomainVie
   const std::string name =
       to_string(user.workload) + (user.slice.empty() ? std::string() : fmt::format(" ({})", user.slice));
   const std::string until = pool->until ? clock_text(*pool->until, fleet.time) : std::string();
+  if (slice.code.empty() && domain.name == slice.pool) return "it gets this one next";
   if (user.reserved) {
     return fmt::format("reserved for {}{}", user.workload == slice.workload ? "it" : name,
                        until.empty() ? "" : " until " + until);
@@ -189,7 +190,7 @@ Result<WorkloadExplanation> explain_workload(const Snapshot& snapshot, const Ref
     out.slices.push_back(slice);
   }
   out.answer = answer_of(out.slices);
-  if (out.waiting > 0) explain_waiting(snapshot, fleet, out.slices.front(), out);
+  if (out.waiting > 0 && snapshot.is_complete()) explain_waiting(snapshot, fleet, out.slices.front(), out);
   out.history = last_records(snapshot, [&](const HistoryRecord& record) {
     return record.namespace_name == found.name.namespace_name && record.kind == found.name.kind &&
            record.name == found.name.name;

@@ -78,7 +78,7 @@ std::map<std::string, std::function<FleetDocument()>> make_cases() {
     FleetDocument document;
     add_pools(document, "ab");
     document.slice({.workload = "train", .pool = "v6e-4x4-a", .failed = "OOMKilled"});
-    document.slice({.workload = "pulls", .pool = "v6e-4x4-b", .ready = 2, .stuck = "ImagePullBackOff", .since = 40min});
+    document.slice({.workload = "pulls", .pool = "v6e-4x4-b", .ready = 1, .stuck = "ImagePullBackOff", .since = 40min});
     return document;
   };
   cases["history"] = [] {
