@@ -1,5 +1,5 @@
-// Fleet: what a person wants to know of the TPUs of a cluster: its pools and who uses them, its slices, who waits for what
-// and what needs someone. Made from a snapshot by the planner of the placement controller, so its verdicts are the
+// Fleet: what a person wants to know of the TPUs of a cluster: its pools and who uses them, its slices, who waits for
+// what and what needs someone. Made from a snapshot by the planner of the placement controller, so its verdicts are the
 // operator's own.
 #pragma once
 
@@ -60,13 +60,13 @@ enum class HostState : char {
 struct Pool {
   std::string name;
   std::string topology_key;
-  std::string accelerator;  ///< "tpu-v6e-slice"
-  std::string tpu;          ///< "v6e"
-  std::string topology;     ///< "4x4"; empty without a label.
-  std::int64_t chips = 0;   ///< Of a whole pool, with those that are missing.
-  std::int64_t wanted_hosts = 0;  ///< Number of nodes of a whole pool of this topology.
-  std::int64_t used_hosts = 0;    ///< Number of nodes that pods use or that the next plan gives to a slice.
-  std::string hosts;              ///< A HostState for each node, by name of the node.
+  std::string accelerator;         ///< "tpu-v6e-slice"
+  std::string tpu;                 ///< "v6e"
+  std::string topology;            ///< "4x4"; empty without a label.
+  std::int64_t chips = 0;          ///< Of a whole pool, with those that are missing.
+  std::int64_t wanted_hosts = 0;   ///< Number of nodes of a whole pool of this topology.
+  std::int64_t used_hosts = 0;     ///< Number of nodes that pods use or that the next plan gives to a slice.
+  std::string hosts;               ///< A HostState for each node, by name of the node.
   std::vector<std::string> nodes;  ///< Their names.
   PoolState state = PoolState::kFree;
   std::optional<Timestamp> since;  ///< Since when it is in that state, if that is known.

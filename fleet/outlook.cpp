@@ -236,8 +236,7 @@ Outlook plan_outlook(const Snapshot& snapshot, AcceleratorCache& cache, const st
   Outlook out;
   Inspector inspector(detailed, out);
   const PlacementDecisions decisions = placement::decide_placement(
-      seen, cache, options,
-      [&](const PlacementRequest& request, const Assignment& assignment, Inventory& inventory) {
+      seen, cache, options, [&](const PlacementRequest& request, const Assignment& assignment, Inventory& inventory) {
         inspector.inspect(request, assignment, inventory);
       });
   add_decisions(decisions, out);

@@ -1,5 +1,5 @@
-// Snapshot: all that the answers about a fleet are made of, as it was at one time: nodes, pods, workloads and the options
-// of the operator. It is read from the lists of an API server, or from a file.
+// Snapshot: all that the answers about a fleet are made of, as it was at one time: nodes, pods, workloads and the
+// options of the operator. It is read from the lists of an API server, or from a file.
 #pragma once
 
 #include <map>

@@ -57,12 +57,9 @@ Result<ReadFleet> read_cluster(Context& context) {
   ASSIGN_OR_RETURN(client::Client* const api, context.api());
   const std::stop_token& stop = context.stop();
   ReadFleet out;
-  Json document = {{"schema", fleet::kSnapshotSchema},
-                   {"time", format_rfc3339(context.now())},
-                   {"nodes", Json::array()},
-                   {"pods", Json::array()},
-                   {"workloads", Json::array()},
-                   {"missing", Json::array()}};
+  Json document = {{"schema", fleet::kSnapshotSchema}, {"time", format_rfc3339(context.now())},
+                   {"nodes", Json::array()},           {"pods", Json::array()},
+                   {"workloads", Json::array()},       {"missing", Json::array()}};
   const auto note_refusal = [&](const Error& error, const char* resource) {
     document["missing"].push_back({{"resource", resource}});
     if (!out.refusal) out.refusal = error;
@@ -73,12 +70,13 @@ Result<ReadFleet> read_cluster(Context& context) {
     note_refusal(nodes.error(), "nodes");
   }
   std::string namespace_name;
-  if (const Status pods = add_list(*api, kPods, pods_of_slices(""), kMaxFleetPods, stop, document["pods"]); !pods.ok()) {
+  if (const Status pods = add_list(*api, kPods, pods_of_slices(""), kMaxFleetPods, stop, document["pods"]);
+      !pods.ok()) {
     if (!is_refusal(pods.error())) return pods.error();
     note_refusal(pods.error(), "pods");
     ASSIGN_OR_RETURN(const client::ClientConfig* const config, context.config());
-    namespace_name = context.options().namespace_name.empty() ? config->namespace_name
-                                                               : context.options().namespace_name;
+    namespace_name =
+        context.options().namespace_name.empty() ? config->namespace_name : context.options().namespace_name;
     RETURN_IF_ERROR(add_list(*api, kPods, pods_of_slices(namespace_name), kMaxFleetPods, stop, document["pods"]));
   }
   RETURN_IF_ERROR(add_workloads(*api, namespace_name, stop, document["workloads"]));

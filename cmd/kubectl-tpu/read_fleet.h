@@ -1,4 +1,5 @@
-// Reads the snapshot of a fleet that the commands answer from: from the cluster, with the user's rights, or from a file.
+// Reads the snapshot of a fleet that the commands answer from: from the cluster, with the user's rights, or from a
+// file.
 #pragma once
 
 #include <optional>

@@ -1,5 +1,5 @@
-// Rehearsal: what a manifest makes, found by applying it to a cluster in memory, in which this operator runs: admission,
-// the controllers of all kinds, and of Kubernetes. No time passes, and nothing leaves the process.
+// Rehearsal: what a manifest makes, found by applying it to a cluster in memory, in which this operator runs:
+// admission, the controllers of all kinds, and of Kubernetes. No time passes, and nothing leaves the process.
 #pragma once
 
 #include <string>

@@ -39,9 +39,9 @@ Result<FoundWorkload> find_workload(const Snapshot& snapshot, const Reference& r
     if (tpu::chips_of(*pod) == 0 || !placement::in_slice(*pod)) continue;
     const std::vector<WorkloadName> owners = all.all_of(*pod);
     const bool is_pod = reference.kind == "pod" && reference.name == pod->key.name;
-    const bool is_slice = reference.kind == "slice" &&
-                          (reference.name == pod->label(tpu::kSlice) ||
-                           reference.name == tpu::name_in_slice_key(pod->label(tpu::kSlice)));
+    const bool is_slice =
+        reference.kind == "slice" && (reference.name == pod->label(tpu::kSlice) ||
+                                      reference.name == tpu::name_in_slice_key(pod->label(tpu::kSlice)));
     const bool is_owner =
         std::ranges::any_of(owners, [&](const WorkloadName& owner) { return names(reference, owner); });
     if (!is_pod && !is_slice && !is_owner) continue;
@@ -66,9 +66,8 @@ std::string ahead_text(const Fleet& fleet, const std::string& workload) {
     if (slice.state == SliceState::kWaiting && to_string(slice.workload) == workload) ++waiting;
   }
   for (const Pool& pool : fleet.pools) {
-    const bool reserved = std::ranges::any_of(pool.users, [&](const PoolUser& user) {
-      return user.reserved && to_string(user.workload) == workload;
-    });
+    const bool reserved = std::ranges::any_of(
+        pool.users, [&](const PoolUser& user) { return user.reserved && to_string(user.workload) == workload; });
     if (!reserved || pool.state != PoolState::kReserved) continue;
     reserves += reserves.empty() ? "; reserves " : ", ";
     reserves += pool.name;
@@ -201,7 +200,8 @@ Result<WorkloadExplanation> explain_workload(const Snapshot& snapshot, const Ref
 Result<PoolExplanation> explain_pool(const Snapshot& snapshot, const std::string& name) {
   const Fleet fleet = build_fleet(snapshot);
   const auto found = std::ranges::find(fleet.pools, name, &Pool::name);
-  if (found == fleet.pools.end()) return Error::not_found("node pool {} has no TPU nodes", clip(name, kMaxExplainedText));
+  if (found == fleet.pools.end())
+    return Error::not_found("node pool {} has no TPU nodes", clip(name, kMaxExplainedText));
   PoolExplanation out;
   out.pool = *found;
   const bool unusable = out.pool.state == PoolState::kBroken || out.pool.state == PoolState::kDraining;

@@ -18,8 +18,7 @@ using placement::ScaleUp;
 constexpr std::size_t kMaxRepairs = 5;
 
 const NodeView* find_node(const Snapshot& snapshot, const std::string& name) {
-  const auto found =
-      std::ranges::find_if(snapshot.nodes, [&](const NodePtr& node) { return node->key.name == name; });
+  const auto found = std::ranges::find_if(snapshot.nodes, [&](const NodePtr& node) { return node->key.name == name; });
   return found == snapshot.nodes.end() ? nullptr : found->get();
 }
 

@@ -157,8 +157,9 @@ Json write_plan(const ManifestPlan& plan) {
   }
   Json slices = Json::array();
   for (const FleetSlice& slice : plan.slices) slices.push_back(write_slice(slice));
-  Json json = {{"schema", kFleetSchema},        {"answer", to_string(plan.answer)}, {"objects", std::move(objects)},
-               {"hosts", std::move(hosts)},     {"chips", plan.chips},              {"slices", std::move(slices)}};
+  Json json = {{"schema", kFleetSchema},        {"answer", to_string(plan.answer)},
+               {"objects", std::move(objects)}, {"hosts", std::move(hosts)},
+               {"chips", plan.chips},           {"slices", std::move(slices)}};
   if (!plan.autoscaler.empty()) json["autoscaler"] = plan.autoscaler;
   return json;
 }

@@ -22,9 +22,9 @@ struct PlannedHost {
   std::string slice;  ///< Name of the slice within its workload.
   int host = 0;
   std::string pod;
-  std::string worker_id;          ///< TPU_WORKER_ID
-  std::string megascale_slice;    ///< MEGASCALE_SLICE_ID; empty: it is no multislice.
-  std::string host_name;          ///< Its own entry of TPU_WORKER_HOSTNAMES; else its hostname.
+  std::string worker_id;                                 ///< TPU_WORKER_ID
+  std::string megascale_slice;                           ///< MEGASCALE_SLICE_ID; empty: it is no multislice.
+  std::string host_name;                                 ///< Its own entry of TPU_WORKER_HOSTNAMES; else its hostname.
   std::vector<std::pair<std::string, std::string>> env;  ///< Variables of its TPU container, in order.
 };
 

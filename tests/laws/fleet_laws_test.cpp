@@ -107,7 +107,8 @@ Decisions decisions_of(const fleet::Fleet& fleet) {
   for (const fleet::FleetSlice& slice : fleet.slices) {
     if (slice.state != fleet::SliceState::kWaiting) continue;
     const ObjectKey key{slice.workload.namespace_name, slice.key};
-    out.emplace(key.to_string(), slice.code.empty() ? Decision{slice.pool, "", ""} : Decision{"", slice.code, slice.reason});
+    out.emplace(key.to_string(),
+                slice.code.empty() ? Decision{slice.pool, "", ""} : Decision{"", slice.code, slice.reason});
   }
   return out;
 }
@@ -141,7 +142,8 @@ TEST(FleetLaws, VerdictsAreThoseOfThePlacementController) {
   });
   if (fleets() < 100) return;
   EXPECT_GT(placed, 50U);
-  for (const char* code : {"NodesInUse", "NodesNotUsable", "QueuedBehind", "GangIncomplete", "HostsMissing", "OtherGate"}) {
+  for (const char* code :
+       {"NodesInUse", "NodesNotUsable", "QueuedBehind", "GangIncomplete", "HostsMissing", "OtherGate"}) {
     EXPECT_GT(codes[code], 0) << code;
   }
 }

@@ -73,10 +73,11 @@ Result<ExitCode> print_plan(Context& context, const PlanOptions& options) {
 
 void add_plan(CLI::App& app, Commands& commands) {
   const auto options = std::make_shared<PlanOptions>();
-  CLI::App& command = commands.add(app, "plan",
-                                   "Show what a manifest would create and whether its slices fit. Exit code 3: not now, "
-                                   "4: not as the cluster is, 5: it is refused",
-                                   [options](Context& context) { return print_plan(context, *options); });
+  CLI::App& command =
+      commands.add(app, "plan",
+                   "Show what a manifest would create and whether its slices fit. Exit code 3: not now, "
+                   "4: not as the cluster is, 5: it is refused",
+                   [options](Context& context) { return print_plan(context, *options); });
   command.add_option("-f,--filename", options->files, "Manifest; several can be given")->required();
   command.add_option("--nodes,--snapshot", options->source.snapshot,
                      "Compare with the nodes of a file instead of the cluster, as `kubectl get nodes -o yaml` prints "

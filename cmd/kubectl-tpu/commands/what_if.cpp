@@ -59,10 +59,11 @@ Result<ExitCode> print_what_if(Context& context, const WhatIfOptions& options) {
 
 void add_what_if(CLI::App& app, Commands& commands) {
   const auto options = std::make_shared<WhatIfOptions>();
-  CLI::App& command = commands.add(app, "what-if",
-                                   "Show which slices would end, move or wait: drain|lose|repair pool/NAME or node/NAME, "
-                                   "add 'v6e 4x4 x2', delete KIND/NAME; several at once",
-                                   [options](Context& context) { return print_what_if(context, *options); });
+  CLI::App& command =
+      commands.add(app, "what-if",
+                   "Show which slices would end, move or wait: drain|lose|repair pool/NAME or node/NAME, "
+                   "add 'v6e 4x4 x2', delete KIND/NAME; several at once",
+                   [options](Context& context) { return print_what_if(context, *options); });
   add_source_options(command, options->source);
   command.add_option("changes", options->words, "Changes, e.g. drain pool/v6e-a add 'v6e 4x4 x2'")->required();
   command.add_flag("--all", options->all, "Show all rows, not only the first 50");

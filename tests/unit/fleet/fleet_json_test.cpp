@@ -10,9 +10,9 @@ namespace tpuslice::fleet {
 namespace {
 
 using namespace std::chrono_literals;
+using testing::FleetDocument;
 using ::testing::HasSubstr;
 using ::testing::Not;
-using testing::FleetDocument;
 
 Fleet a_mixed_fleet() {
   FleetDocument document;
@@ -36,8 +36,8 @@ TEST(FleetJson, HasTheMembersOfTheSchema) {
   const Json json = write_fleet(a_mixed_fleet());
   EXPECT_EQ(json["schema"], "tpuslice.dev/fleet.v1");
   const Json& pool = json["pools"][0];
-  for (const char* member : {"name", "topologyKey", "accelerator", "tpu", "topology", "chips", "hosts", "nodes", "state",
-                             "since", "users", "zone", "capacity"}) {
+  for (const char* member : {"name", "topologyKey", "accelerator", "tpu", "topology", "chips", "hosts", "nodes",
+                             "state", "since", "users", "zone", "capacity"}) {
     EXPECT_TRUE(pool.contains(member)) << member;
   }
   const Json& slice = json["slices"][0];

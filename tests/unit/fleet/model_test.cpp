@@ -11,9 +11,9 @@ namespace {
 
 using namespace std::chrono_literals;
 using ::testing::ElementsAre;
+using testing::FleetDocument;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using testing::FleetDocument;
 
 Fleet fleet_of(const FleetDocument& document) { return build_fleet(*read_snapshot(document.json())); }
 
@@ -122,14 +122,16 @@ TEST(Fleet, ASliceWithoutAnyMatchingPoolNeverStarts) {
 TEST(Fleet, AGangLargerThanTheClusterNeverStarts) {
   FleetDocument document;
   document.pool({.name = "v6e-a"});
-  document.slice({.workload = "big", .slice = "big-0", .gang = 2}).slice({.workload = "big", .slice = "big-1", .gang = 2});
+  document.slice({.workload = "big", .slice = "big-0", .gang = 2})
+      .slice({.workload = "big", .slice = "big-1", .gang = 2});
   EXPECT_TRUE(slice_of(fleet_of(document), "big").never);
 }
 
 TEST(Fleet, ScoutsThatWereAskedForMakeItPossible) {
   FleetDocument document;
   document.option("scaleUp", "scout").pool({.name = "v6e-a"});
-  document.slice({.workload = "big", .slice = "big-0", .gang = 2}).slice({.workload = "big", .slice = "big-1", .gang = 2});
+  document.slice({.workload = "big", .slice = "big-0", .gang = 2})
+      .slice({.workload = "big", .slice = "big-1", .gang = 2});
   const Fleet fleet = fleet_of(document);
   std::vector<std::string> codes;
   for (const FleetSlice& slice : fleet.slices) {

@@ -10,9 +10,9 @@
 namespace tpuslice::fleet {
 namespace {
 
+using testing::FleetDocument;
 using ::testing::HasSubstr;
 using ::testing::Not;
-using testing::FleetDocument;
 
 FleetDocument a_document() {
   FleetDocument document;
@@ -54,9 +54,10 @@ TEST(Snapshot, ReadsTheNodesThatKubectlPrints) {
 }
 
 TEST(Snapshot, ReadsTheOptionsOfTheOperator) {
-  const Json options = {{"scaleUp", "scout"},     {"maxPreemptionsPerHour", 4},
-                        {"topologyKey", "rack"},  {"reservationSeconds", 60},
-                        {"reservationPercent", 7}, {"capacityOrder", Json::array({"spot", "on-demand", "reservation"})}};
+  const Json options = {
+      {"scaleUp", "scout"},      {"maxPreemptionsPerHour", 4},
+      {"topologyKey", "rack"},   {"reservationSeconds", 60},
+      {"reservationPercent", 7}, {"capacityOrder", Json::array({"spot", "on-demand", "reservation"})}};
   Json document = a_document().json();
   document["options"] = options;
   const Snapshot snapshot = *read_snapshot(document);

@@ -22,7 +22,8 @@ std::set<std::string> plus(std::set<std::string> folders, const std::set<std::st
 }
 
 const std::vector<SourceFile>& sources() {
-  static const std::vector<SourceFile> kSources = read_sources({"api", "cmd", "controllers", "fleet", "tpu", "webhook"});
+  static const std::vector<SourceFile> kSources =
+      read_sources({"api", "cmd", "controllers", "fleet", "tpu", "webhook"});
   return kSources;
 }
 
@@ -192,7 +193,8 @@ TEST(Project, OnlyRenderAddsActionsToStages) {
 
 TEST(Project, TheHttpLibrariesStayInsideApiHttp) {
   const std::regex library(R"re(#include\s+[<"](cpprest|pplx|boost/(asio|beast)|openssl|zlib))re");
-  // Hashes and base64 are the only other uses of OpenSSL, gzip files of zlib; the tests of api/http connect without its classes.
+  // Hashes and base64 are the only other uses of OpenSSL, gzip files of zlib; the tests of api/http connect without its
+  // classes.
   const std::regex allowed(R"re(^(api/http/|api/base/(base64|gzip|hash)\.|tests/unit/api/http/))re");
   std::vector<std::string> wrong;
   for (const SourceFile& file : sources_and_tests()) {

@@ -17,10 +17,10 @@ namespace tpuslice::plugin {
 namespace {
 
 using namespace std::chrono_literals;
+using testing::FleetDocument;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
-using testing::FleetDocument;
 
 class FleetCommands : public ::testing::Test {
  protected:
@@ -98,8 +98,10 @@ TEST_F(FleetCommands, WhatIfTakesSeveralChanges) {
 }
 
 TEST_F(FleetCommands, HistoryIsOfATime) {
-  document_.history({{"time", "2026-01-01T11:00:00Z"}, {"namespace", "ml"}, {"kind", "JobSet"}, {"name", "a"}, {"what", "TornDown"}});
-  document_.history({{"time", "2026-01-01T01:00:00Z"}, {"namespace", "ml"}, {"kind", "JobSet"}, {"name", "b"}, {"what", "TornDown"}});
+  document_.history(
+      {{"time", "2026-01-01T11:00:00Z"}, {"namespace", "ml"}, {"kind", "JobSet"}, {"name", "a"}, {"what", "TornDown"}});
+  document_.history(
+      {{"time", "2026-01-01T01:00:00Z"}, {"namespace", "ml"}, {"kind", "JobSet"}, {"name", "b"}, {"what", "TornDown"}});
   EXPECT_EQ(ask({"history", "-A", "--since", "2h"}), 0) << err_.str();
   EXPECT_THAT(out_.str(), HasSubstr("ml/jobset/a"));
   EXPECT_THAT(out_.str(), Not(HasSubstr("ml/jobset/b")));
@@ -114,11 +116,10 @@ struct Sample {
 
 // The names and variables are those of the operator and its webhook, which run in the rehearsal.
 TEST_F(FleetCommands, PlanNamesTheHostsOfEachKind) {
-  for (const Sample& sample : {Sample{"job-train-v6e-4x4.yaml", "v6e 4x4", 4},
-                               Sample{"jobset-maxtext-v5p-2x2x4.yaml", "v5p 2x2x4 x2", 8},
-                               Sample{"leaderworkerset-jetstream-pathways-v6e-4x4.yaml", "v6e 4x4 x2", 4},
-                               Sample{"rayjob-train-v6e-4x4.yaml", "v6e 4x4 x2", 4},
-                               Sample{"statefulset-serve-v5e-4x4.yaml", "v5e 4x4", 4}}) {
+  for (const Sample& sample :
+       {Sample{"job-train-v6e-4x4.yaml", "v6e 4x4", 4}, Sample{"jobset-maxtext-v5p-2x2x4.yaml", "v5p 2x2x4 x2", 8},
+        Sample{"leaderworkerset-jetstream-pathways-v6e-4x4.yaml", "v6e 4x4 x2", 4},
+        Sample{"rayjob-train-v6e-4x4.yaml", "v6e 4x4 x2", 4}, Sample{"statefulset-serve-v5e-4x4.yaml", "v5e 4x4", 4}}) {
     const std::string file = std::string("deploy/samples/") + sample.file;
     EXPECT_EQ(run({"plan", "-f", file, "--pools", sample.pools, "-o", "json"}), 0) << file << err_.str() << out_.str();
     const Json plan = Json::parse(out_.str());

@@ -13,9 +13,9 @@
 namespace tpuslice::plugin {
 namespace {
 
+using testing::FleetDocument;
 using ::testing::HasSubstr;
 using ::testing::Not;
-using testing::FleetDocument;
 
 /// Refuses requests to paths that begin with one of these.
 class LimitedRights final : public http::Transport {

@@ -13,10 +13,10 @@ namespace {
 using namespace std::chrono_literals;
 using ::testing::Contains;
 using ::testing::ElementsAre;
+using testing::FleetDocument;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::StartsWith;
-using testing::FleetDocument;
 
 WorkloadExplanation explained(const FleetDocument& document, const std::string& text, const std::string& space = {}) {
   const auto out = explain_workload(*read_snapshot(document.json()), *read_reference(text), space);
@@ -124,8 +124,9 @@ TEST(Explain, APoolSaysWhatItsRepairWouldStart) {
 }
 
 TEST(Explain, TheTextBeginsWithTheAnswer) {
-  EXPECT_THAT(explanation_text(explained(a_queue(), "jobset/third"), FleetDocument::now()),
-              StartsWith("jobset/third waits: 1 slice of 4 hosts (v6e 4x4), for 5m, 2nd in the queue.  [QueuedBehind]\n"));
+  EXPECT_THAT(
+      explanation_text(explained(a_queue(), "jobset/third"), FleetDocument::now()),
+      StartsWith("jobset/third waits: 1 slice of 4 hosts (v6e 4x4), for 5m, 2nd in the queue.  [QueuedBehind]\n"));
   EXPECT_THAT(explanation_text(explained(a_queue(), "jobset/train", "ml"), FleetDocument::now()),
               StartsWith("jobset/train runs: 1 slice of 4 hosts (v6e 4x4), for 52m.\n"));
 }

@@ -9,8 +9,8 @@
 namespace tpuslice::fleet {
 namespace {
 
-using ::testing::HasSubstr;
 using testing::FleetDocument;
+using ::testing::HasSubstr;
 
 /// The pods of a JobSet after they were placed in a fleet of their own.
 std::vector<Json> created(int slices = 1) {
