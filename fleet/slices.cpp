@@ -71,7 +71,7 @@ class SliceMaker {
     return use == nullptr ? std::string() : value_of(use->node->labels, tpu::kTopologyLabel);
   }
 
-  /// Where it runs.
+  /// The pool in which it runs.
   std::string pool_of() const {
     if (!cached_.occupied.empty()) return cached_.occupied.front();
     for (const PodPtr& pod : cached_.slice.hosts) {

@@ -30,7 +30,7 @@ struct Workload {
   friend bool operator==(const Workload&, const Workload&) = default;
 };
 
-/// Where the snapshot was taken; what is not known is empty.
+/// The cluster of a snapshot; what is not known is empty.
 struct ClusterInfo {
   std::string name;
   std::string kubernetes;  ///< "v1.36.3"

@@ -14,7 +14,7 @@ struct HistoryQuery {
   std::optional<Timestamp> since;  ///< Earlier records are left out.
   std::string namespace_name;      ///< Empty: all.
   std::string kind;                ///< In lower case; empty: all.
-  std::string name;                ///< Of the workload; empty: all.
+  std::string name;                ///< Name of the workload; empty: all.
   std::string pool;                ///< Empty: all.
 };
 

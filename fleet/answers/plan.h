@@ -31,7 +31,7 @@ struct PlannedHost {
 struct ManifestPlan {
   std::vector<PlannedObjects> objects;  ///< Pods are last.
   std::vector<PlannedHost> hosts;       ///< By slice and host.
-  std::int64_t chips = 0;               ///< Of all hosts.
+  std::int64_t chips = 0;               ///< Chips of all hosts.
   Answer answer = Answer::kYes;         ///< Whether all slices fit now.
   std::vector<FleetSlice> slices;       ///< Their verdicts, if they were created now.
   std::int64_t queued = 0;              ///< Gangs in the queue that the first of them would wait in.

@@ -79,7 +79,7 @@ void add_line(const char* name, const std::string& text, std::string& out) {
   if (!text.empty()) out += fmt::format("{:<12}{}\n", name, text);
 }
 
-/// Of slices that do not wait: a row each.
+/// A row for each slice that does not wait.
 void add_slices(const WorkloadExplanation& of, Timestamp now, const TableOptions& options, std::string& out) {
   std::vector<FleetSlice> others;
   std::ranges::copy_if(of.slices, std::back_inserter(others),
