@@ -74,6 +74,15 @@ class Inspector {
     for (const std::string& key : topology_keys) add_reserved(key, by_name, request, inventory);
   }
 
+  /// After Verdict::asked_for_nodes is set.
+  void count_asked() {
+    for (const auto& [first, slices] : gangs_) {
+      const auto asked = static_cast<std::size_t>(std::ranges::count_if(
+          slices, [this](const ObjectKey& slice) { return out_.verdicts[slice].asked_for_nodes; }));
+      for (const ObjectKey& slice : slices) out_.verdicts[slice].asked_in_gang = asked;
+    }
+  }
+
  private:
   Line& line_of(const Slice& slice, Inventory& inventory) {
     NodeRequirements requirements = placement::node_requirements(slice);
@@ -102,6 +111,7 @@ class Inspector {
     const Line& line = place.line;
     Verdict& verdict = out_.verdicts[slice.key];
     verdict.slice = slice.key;
+    gangs_[gang.slices.front()->key].push_back(slice.key);
     verdict.slices_together = place.slices;
     verdict.wanted = place.slices + gang.running.size();
     verdict.matching = line.matching;
@@ -147,6 +157,7 @@ class Inspector {
   const std::set<ObjectKey>& detailed_;
   Outlook& out_;
   std::list<Line> lines_;
+  std::map<ObjectKey, std::vector<ObjectKey>> gangs_;  ///< The slices of each gang, by the key of its first.
 };
 
 void add_decisions(const PlacementDecisions& decisions, Outlook& out) {
@@ -225,11 +236,11 @@ Outlook plan_outlook(const Snapshot& snapshot, AcceleratorCache& cache, const st
   Outlook out;
   Inspector inspector(detailed, out);
   const PlacementDecisions decisions = placement::decide_placement(
-      seen, cache, options,
-      [&](const PlacementRequest& request, const Assignment& assignment, Inventory& inventory) {
+      seen, cache, options, [&](const PlacementRequest& request, const Assignment& assignment, Inventory& inventory) {
         inspector.inspect(request, assignment, inventory);
       });
   add_decisions(decisions, out);
+  inspector.count_asked();
   return out;
 }
 

@@ -136,8 +136,8 @@ Status read_capacities(const Json& options, placement::CapacityOrder& order) {
   for (int rank = 0; const Json& each : *given) {
     const auto index = index_of(each.is_string() ? each.get<std::string>() : std::string(), kCapacities);
     if (!index) {
-      return Error::invalid_argument("options.capacityOrder[{}]: Invalid value: expected reservation, on-demand or spot",
-                                     rank);
+      return Error::invalid_argument(
+          "options.capacityOrder[{}]: Invalid value: expected reservation, on-demand or spot", rank);
     }
     order.at(*index) = rank++;
   }
