@@ -101,4 +101,15 @@ chmod +x "$workdir/bin/kubectl_complete-tpu"
 expect "kubectl completes our commands" '^undrain' kubectl __complete tpu und
 expect "kubectl completes our options" '^--follow' kubectl __complete tpu logs --fol
 
+deploy/kubectl-tpu/krew.sh "$3" 0.1.0 https://example.com/releases/ "$workdir/krew" >/dev/null
+archive=$(cd "$workdir/krew" && echo kubectl-tpu_0.1.0_linux_*.tar.gz)
+expect "krew's manifest has the checksum of the archive" "sha256: $(sha256sum <"$workdir/krew/$archive" | cut -d ' ' -f 1)" cat "$workdir/krew/tpu.yaml"
+expect "krew's manifest has its address" "uri: https://example.com/releases/$archive" cat "$workdir/krew/tpu.yaml"
+expect "the archive has the program" '^./kubectl-tpu$' tar -tzf "$workdir/krew/$archive"
+mkdir "$workdir/unpacked"
+tar -C "$workdir/unpacked" -xzf "$workdir/krew/$archive"
+expect "the unpacked program runs" '^kubectl-tpu  0\.1\.0$' "$workdir/unpacked/kubectl-tpu" version --client
+deploy/kubectl-tpu/krew.sh "$3" 0.1.0 https://example.com/releases "$workdir/again" >/dev/null
+expect "two archives of one program are equal" '^$' diff -r "$workdir/krew" "$workdir/again"
+
 echo "plugin: all checks passed"
