@@ -177,11 +177,12 @@ void find_repaired(const PlacementObserved& seen, const PlacementOptions& option
 
 /// Decides which slices get nodes, and what is done for the others.
 void decide(const PlacementObserved& seen, AcceleratorCache& cache, PlacementRequest& request,
-            const PlacementOptions& options, PlacementDecisions& out) {
+            const PlacementOptions& options, const InspectDomains& inspect, PlacementDecisions& out) {
   Inventory inventory(cache, seen.now);
   find_repaired(seen, options, inventory, request);
   add_pods_without_tpus(cache, request, inventory);
   Assignment assignment = assign(request, inventory);
+  if (inspect) inspect(request, assignment, inventory);
   out.scouts = plan_scouts(assignment.waiting, seen.scouts, inventory, seen.has_autoscaler, seen.now, options.scale_up);
   out.provisioning = plan_provisioning_requests(assignment.waiting, seen.provisioning, cache.accelerator(), seen.now,
                                                 options.scale_up);
@@ -218,7 +219,8 @@ void add_asked_nodes(const std::vector<PodPtr>& scouts, const ProvisioningState&
   }
 }
 
-plan::Plan plan_placement(const PlacementObserved& seen, AcceleratorCache& cache, const PlacementOptions& options) {
+PlacementDecisions decide_placement(const PlacementObserved& seen, AcceleratorCache& cache,
+                                    const PlacementOptions& options, const InspectDomains& inspect) {
   cache.update_states(seen.now);
   cache.domains().drop_unknown_keys();
   Classified classified = classify(cache, seen.now, options);
@@ -251,9 +253,18 @@ plan::Plan plan_placement(const PlacementObserved& seen, AcceleratorCache& cache
   decisions.changes_at = classified.changes_at;
   decisions.last_plan = seen.last_plan;
   const bool asks = !seen.scouts.empty() || !seen.provisioning.requests.empty() || !seen.provisioning.templates.empty();
-  if (!request.ready.empty() || asks) decide(seen, cache, request, options, decisions);
+  if (!request.ready.empty() || asks) {
+    decide(seen, cache, request, options, inspect, decisions);
+  } else if (inspect) {
+    Inventory inventory(cache, seen.now);
+    inspect(request, {}, inventory);
+  }
   decisions.incomplete = std::move(classified.incomplete);
-  return render_placement(cache, seen.now, std::move(decisions));
+  return decisions;
+}
+
+plan::Plan plan_placement(const PlacementObserved& seen, AcceleratorCache& cache, const PlacementOptions& options) {
+  return render_placement(cache, seen.now, decide_placement(seen, cache, options));
 }
 
 }  // namespace tpuslice::placement

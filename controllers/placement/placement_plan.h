@@ -2,6 +2,7 @@
 // gives equal plans.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <set>
@@ -9,6 +10,7 @@
 
 #include "controllers/placement/accelerator_cache.h"
 #include "controllers/placement/placement_options.h"
+#include "controllers/placement/placement_render.h"
 #include "controllers/placement/preemption_budget.h"
 #include "controllers/placement/scale_up/provisioning_request.h"
 #include "controllers/placement/slices.h"
@@ -48,6 +50,16 @@ struct PlacementObserved {
 /// next plan, which is the same with a cache that was just read.
 [[nodiscard]] plan::Plan plan_placement(const PlacementObserved& seen, AcceleratorCache& cache,
                                         const PlacementOptions& options);
+
+/// Looks at the domains once all slices that get one have it and the others have reserved what they may. All is valid
+/// during the call only.
+using InspectDomains =
+    std::function<void(const PlacementRequest& request, const Assignment& assignment, Inventory& inventory)>;
+
+/// What plan_placement() decides, before it is rendered; it points into `cache`. `inspect`, which may be null, is called
+/// once.
+[[nodiscard]] PlacementDecisions decide_placement(const PlacementObserved& seen, AcceleratorCache& cache,
+                                                  const PlacementOptions& options, const InspectDomains& inspect = {});
 
 /// Adds to `request`, whose time is set, the nodes that the waiting slices have asked for.
 void add_asked_nodes(const std::vector<PodPtr>& scouts, const ProvisioningState& provisioning,

@@ -5,7 +5,7 @@
 
 #include "tests/bench/fleet/draws.h"
 
-namespace tpuslice::fleet {
+namespace tpuslice::fleet_bench {
 namespace {
 
 /// Work that arrives at a rate, waits, and is done as fast as the capacity allows.
@@ -163,4 +163,4 @@ Outcome bound_of(const Fleet& fleet, const Trace& trace) {
   return out;
 }
 
-}  // namespace tpuslice::fleet
+}  // namespace tpuslice::fleet_bench

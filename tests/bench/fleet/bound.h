@@ -8,9 +8,9 @@
 
 #include "tests/bench/fleet/outcome.h"
 
-namespace tpuslice::fleet {
+namespace tpuslice::fleet_bench {
 
 /// Only the useful work and the samples are set; the latter hold the work as hosts that run.
 [[nodiscard]] Outcome bound_of(const Fleet& fleet, const Trace& trace);
 
-}  // namespace tpuslice::fleet
+}  // namespace tpuslice::fleet_bench

@@ -4,7 +4,7 @@
 
 #include "tests/bench/fleet/draws.h"
 
-namespace tpuslice::fleet {
+namespace tpuslice::fleet_bench {
 
 void ChipAccount::advance(Timestamp now) {
   const Timestamp from = std::max(now_, measured_from_);
@@ -31,4 +31,4 @@ void ChipAccount::take_sample() {
   at_last_sample_ = measured_;
 }
 
-}  // namespace tpuslice::fleet
+}  // namespace tpuslice::fleet_bench

@@ -8,7 +8,7 @@
 
 #include "api/base/clock.h"
 
-namespace tpuslice::fleet {
+namespace tpuslice::fleet_bench {
 
 /// What a host with a pod is held for.
 enum class Held : std::uint8_t {
@@ -55,4 +55,4 @@ class ChipAccount {
   std::vector<HourlySample> samples_;
 };
 
-}  // namespace tpuslice::fleet
+}  // namespace tpuslice::fleet_bench

@@ -2,7 +2,7 @@
 
 #include <optional>
 
-namespace tpuslice::fleet {
+namespace tpuslice::fleet_bench {
 namespace {
 
 std::optional<HostRef> any_bound_host(const FleetRun& run, int job) {
@@ -36,4 +36,4 @@ std::vector<HostRef> deadlocked_hosts(const FleetRun& run) {
   return out;
 }
 
-}  // namespace tpuslice::fleet
+}  // namespace tpuslice::fleet_bench

@@ -13,7 +13,7 @@
 #include "api/base/hash.h"
 #include "api/base/random.h"
 
-namespace tpuslice::fleet {
+namespace tpuslice::fleet_bench {
 
 /// Kubernetes prints times in whole seconds, so all times of a trace are whole seconds.
 [[nodiscard]] inline Duration whole_seconds(double seconds) { return std::chrono::seconds(std::llround(seconds)); }
@@ -52,4 +52,4 @@ class Draws {
   Random random_;
 };
 
-}  // namespace tpuslice::fleet
+}  // namespace tpuslice::fleet_bench

@@ -7,7 +7,7 @@
 
 #include "api/base/clock.h"
 
-namespace tpuslice::fleet {
+namespace tpuslice::fleet_bench {
 
 enum class EventKind : std::uint8_t {
   kJobArrives,            ///< Subject: the job.
@@ -56,4 +56,4 @@ class EventQueue {
   std::uint64_t added_ = 0;
 };
 
-}  // namespace tpuslice::fleet
+}  // namespace tpuslice::fleet_bench

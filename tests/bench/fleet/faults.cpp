@@ -4,7 +4,7 @@
 
 #include "tests/bench/fleet/draws.h"
 
-namespace tpuslice::fleet {
+namespace tpuslice::fleet_bench {
 namespace {
 
 constexpr double kHour = 3600;
@@ -86,4 +86,4 @@ std::vector<Fault> make_faults(const Fleet& fleet, std::uint64_t seed, double fa
   return FaultMaker(fleet, seed, factor, start, end).take();
 }
 
-}  // namespace tpuslice::fleet
+}  // namespace tpuslice::fleet_bench

@@ -7,7 +7,7 @@
 #include "api/base/clock.h"
 #include "tests/bench/fleet/fleet.h"
 
-namespace tpuslice::fleet {
+namespace tpuslice::fleet_bench {
 
 enum class FaultKind : std::uint8_t {
   kProcessFails,   ///< The pod on the node fails; the node is not affected.
@@ -31,4 +31,4 @@ inline constexpr Duration kMaintenanceNotice = std::chrono::days(2);
 [[nodiscard]] std::vector<Fault> make_faults(const Fleet& fleet, std::uint64_t seed, double factor, Timestamp start,
                                              Timestamp end);
 
-}  // namespace tpuslice::fleet
+}  // namespace tpuslice::fleet_bench

@@ -8,7 +8,7 @@
 
 #include "tpu/labels.h"
 
-namespace tpuslice::fleet {
+namespace tpuslice::fleet_bench {
 namespace {
 
 /// The node pools of one topology.
@@ -102,4 +102,4 @@ Fleet make_fleet(int nodes) {
   return fleet;
 }
 
-}  // namespace tpuslice::fleet
+}  // namespace tpuslice::fleet_bench

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace tpuslice::fleet {
+namespace tpuslice::fleet_bench {
 
 // Indexes in Fleet::nodes, pools, domains and shapes.
 using NodeId = int;
@@ -65,4 +65,4 @@ struct Fleet {
 /// About `nodes` nodes: whole node pools, at least one of each topology. Those of 16x16 are also cut into sub-slices.
 [[nodiscard]] Fleet make_fleet(int nodes);
 
-}  // namespace tpuslice::fleet
+}  // namespace tpuslice::fleet_bench

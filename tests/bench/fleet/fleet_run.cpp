@@ -5,7 +5,7 @@
 #include "api/base/check.h"
 #include "tests/bench/fleet/draws.h"
 
-namespace tpuslice::fleet {
+namespace tpuslice::fleet_bench {
 
 FleetRun::FleetRun(const Fleet& fleet, const Trace& trace)
     : fleet_(fleet),
@@ -183,4 +183,4 @@ void FleetRun::finish_measuring() {
   }
 }
 
-}  // namespace tpuslice::fleet
+}  // namespace tpuslice::fleet_bench

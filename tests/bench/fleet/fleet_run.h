@@ -16,7 +16,7 @@
 #include "tests/bench/fleet/event_queue.h"
 #include "tests/bench/fleet/trace.h"
 
-namespace tpuslice::fleet {
+namespace tpuslice::fleet_bench {
 
 /// A host of a slice of a job.
 struct HostRef {
@@ -177,4 +177,4 @@ class FleetRun {
   std::vector<double> restart_waits_;
 };
 
-}  // namespace tpuslice::fleet
+}  // namespace tpuslice::fleet_bench

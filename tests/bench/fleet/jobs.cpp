@@ -9,7 +9,7 @@
 
 #include "tests/bench/fleet/draws.h"
 
-namespace tpuslice::fleet {
+namespace tpuslice::fleet_bench {
 namespace {
 
 // Lengths are log-normal. Published traces have means far above their medians, since few long jobs do most of the work:
@@ -111,4 +111,4 @@ std::vector<Job> make_jobs(const Fleet& fleet, std::uint64_t seed, double load, 
   return jobs;
 }
 
-}  // namespace tpuslice::fleet
+}  // namespace tpuslice::fleet_bench

@@ -9,7 +9,7 @@
 #include "api/base/clock.h"
 #include "tests/bench/fleet/fleet.h"
 
-namespace tpuslice::fleet {
+namespace tpuslice::fleet_bench {
 
 struct Job {
   int id = 0;  ///< Index in Trace::jobs.
@@ -43,4 +43,4 @@ inline constexpr Duration kStartUp = std::chrono::minutes(4);
 [[nodiscard]] std::vector<Job> make_jobs(const Fleet& fleet, std::uint64_t seed, double load, Timestamp start,
                                          Timestamp end);
 
-}  // namespace tpuslice::fleet
+}  // namespace tpuslice::fleet_bench

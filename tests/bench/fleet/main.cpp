@@ -13,7 +13,7 @@
 #include "tests/bench/fleet/report.h"
 #include "tests/bench/fleet/simulation.h"
 
-namespace tpuslice::fleet {
+namespace tpuslice::fleet_bench {
 namespace {
 
 constexpr int kUsageError = 2;
@@ -99,6 +99,6 @@ int main_with_result(int argc, char** argv) {
 }
 
 }  // namespace
-}  // namespace tpuslice::fleet
+}  // namespace tpuslice::fleet_bench
 
-int main(int argc, char** argv) { return tpuslice::fleet::main_with_result(argc, argv); }
+int main(int argc, char** argv) { return tpuslice::fleet_bench::main_with_result(argc, argv); }

@@ -10,7 +10,7 @@
 
 #include "tests/bench/fleet/fleet_run.h"
 
-namespace tpuslice::fleet {
+namespace tpuslice::fleet_bench {
 
 inline constexpr std::size_t kSizeClasses = 4;
 /// By the chips of all slices of a job.
@@ -48,4 +48,4 @@ struct Outcome {
   return values[std::clamp<std::size_t>(rank, 1, values.size()) - 1];
 }
 
-}  // namespace tpuslice::fleet
+}  // namespace tpuslice::fleet_bench

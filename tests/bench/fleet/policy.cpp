@@ -8,7 +8,7 @@
 #include "tests/bench/fleet/policies/by_name.h"
 #include "tests/bench/fleet/policies/pod_by_pod.h"
 
-namespace tpuslice::fleet {
+namespace tpuslice::fleet_bench {
 
 void Policy::stop(int job, StopCause cause) {
   run_.stop(job, cause);
@@ -42,4 +42,4 @@ std::unique_ptr<Policy> make_policy(std::string_view name, FleetRun& run, const 
   return std::make_unique<BestFitPolicy>(run, options.preemptions_per_hour);
 }
 
-}  // namespace tpuslice::fleet
+}  // namespace tpuslice::fleet_bench

@@ -10,7 +10,7 @@
 
 #include "tests/bench/fleet/fleet_run.h"
 
-namespace tpuslice::fleet {
+namespace tpuslice::fleet_bench {
 
 /// How the pod of a host ends before its job does.
 enum class HostEnd : std::uint8_t {
@@ -66,4 +66,4 @@ inline constexpr Duration kLostPodTimeout = std::chrono::minutes(5);
 /// `name` is one of them.
 [[nodiscard]] std::unique_ptr<Policy> make_policy(std::string_view name, FleetRun& run, const PolicyOptions& options);
 
-}  // namespace tpuslice::fleet
+}  // namespace tpuslice::fleet_bench

@@ -9,7 +9,7 @@
 
 #include "tests/bench/fleet/draws.h"
 
-namespace tpuslice::fleet {
+namespace tpuslice::fleet_bench {
 namespace {
 
 const Outcome* find_outcome(const std::vector<Outcome>& outcomes, std::string_view policy) {
@@ -171,4 +171,4 @@ Json to_json(const Setup& setup, const Fleet& fleet, const Trace& trace, const s
   return json;
 }
 
-}  // namespace tpuslice::fleet
+}  // namespace tpuslice::fleet_bench

@@ -8,7 +8,7 @@
 #include "tests/bench/fleet/outcome.h"
 #include "tests/bench/fleet/policy.h"
 
-namespace tpuslice::fleet {
+namespace tpuslice::fleet_bench {
 
 /// What was simulated.
 struct Setup {
@@ -23,4 +23,4 @@ struct Setup {
 [[nodiscard]] Json to_json(const Setup& setup, const Fleet& fleet, const Trace& trace,
                            const std::vector<Outcome>& outcomes);
 
-}  // namespace tpuslice::fleet
+}  // namespace tpuslice::fleet_bench

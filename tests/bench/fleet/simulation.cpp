@@ -12,7 +12,7 @@
 #include "tests/bench/fleet/draws.h"
 #include "tests/bench/fleet/stranded.h"
 
-namespace tpuslice::fleet {
+namespace tpuslice::fleet_bench {
 namespace {
 
 // Times of Kubernetes: a silent node is not Ready after 50 s, and its pods are evicted after further 300 s. The
@@ -236,4 +236,4 @@ Outcome simulate(const Fleet& fleet, const Trace& trace, std::string_view policy
   return out;
 }
 
-}  // namespace tpuslice::fleet
+}  // namespace tpuslice::fleet_bench

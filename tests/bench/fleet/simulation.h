@@ -7,10 +7,10 @@
 #include "tests/bench/fleet/outcome.h"
 #include "tests/bench/fleet/policy.h"
 
-namespace tpuslice::fleet {
+namespace tpuslice::fleet_bench {
 
 /// `policy`: one of policy_names(). Equal arguments give equal outcomes, but for the CPU time.
 [[nodiscard]] Outcome simulate(const Fleet& fleet, const Trace& trace, std::string_view policy,
                                const PolicyOptions& options);
 
-}  // namespace tpuslice::fleet
+}  // namespace tpuslice::fleet_bench

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-namespace tpuslice::fleet {
+namespace tpuslice::fleet_bench {
 
 int stranded_hosts(const FleetRun& run) {
   const Fleet& fleet = run.fleet();
@@ -22,4 +22,4 @@ int stranded_hosts(const FleetRun& run) {
   return count;
 }
 
-}  // namespace tpuslice::fleet
+}  // namespace tpuslice::fleet_bench

@@ -1,6 +1,6 @@
 #include "tests/bench/fleet/trace.h"
 
-namespace tpuslice::fleet {
+namespace tpuslice::fleet_bench {
 namespace {
 
 constexpr int kWarmUpDays = 3;
@@ -17,4 +17,4 @@ Trace make_trace(const Fleet& fleet, const TraceOptions& options) {
   return trace;
 }
 
-}  // namespace tpuslice::fleet
+}  // namespace tpuslice::fleet_bench

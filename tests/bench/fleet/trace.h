@@ -9,7 +9,7 @@
 #include "tests/bench/fleet/fleet.h"
 #include "tests/bench/fleet/jobs.h"
 
-namespace tpuslice::fleet {
+namespace tpuslice::fleet_bench {
 
 struct TraceOptions {
   std::uint64_t seed = 1;
@@ -28,4 +28,4 @@ struct Trace {
 
 [[nodiscard]] Trace make_trace(const Fleet& fleet, const TraceOptions& options);
 
-}  // namespace tpuslice::fleet
+}  // namespace tpuslice::fleet_bench

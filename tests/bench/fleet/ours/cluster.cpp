@@ -8,7 +8,7 @@
 #include "tests/bench/fleet/ours/objects.h"
 #include "tpu/labels.h"
 
-namespace tpuslice::fleet {
+namespace tpuslice::fleet_bench {
 namespace {
 
 constexpr std::string_view kEvictedByTaint = "DeletionByTaintManager";
@@ -257,4 +257,4 @@ std::map<std::string, NodePtr> Cluster::nodes_of(const SliceRef& slice) const {
 
 bool Cluster::workload_runs(const ObjectKey& slice) const { return jobs_by_slice_.contains(slice); }
 
-}  // namespace tpuslice::fleet
+}  // namespace tpuslice::fleet_bench

@@ -19,7 +19,7 @@
 #include "tests/bench/fleet/ours/histories.h"
 #include "tests/bench/fleet/policy.h"
 
-namespace tpuslice::fleet {
+namespace tpuslice::fleet_bench {
 
 /// A slice of a job.
 using SliceRef = std::pair<int, int>;
@@ -124,4 +124,4 @@ void Cluster::edit(const HostRef& host, Change change) {
   put(host, std::make_shared<const PodView>(std::move(pod)));
 }
 
-}  // namespace tpuslice::fleet
+}  // namespace tpuslice::fleet_bench

@@ -9,7 +9,7 @@
 #include "tests/support/pod_merge.h"
 #include "tests/support/preconditions.h"
 
-namespace tpuslice::fleet {
+namespace tpuslice::fleet_bench {
 
 Status Cluster::apply(const plan::Action& action) {
   if (action.type == kConfigMaps) return apply_to_records(action);
@@ -60,4 +60,4 @@ Status Cluster::apply_to_records(const plan::Action& action) {
   return {};
 }
 
-}  // namespace tpuslice::fleet
+}  // namespace tpuslice::fleet_bench

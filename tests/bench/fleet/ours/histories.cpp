@@ -1,6 +1,6 @@
 #include "tests/bench/fleet/ours/histories.h"
 
-namespace tpuslice::fleet {
+namespace tpuslice::fleet_bench {
 
 void Histories::record_pod(const PodPtr& before, const PodPtr& after, const NodePtr& node, Timestamp now) {
   failures_.record(placement::failed_domain(nodes_, before, after), now);
@@ -40,4 +40,4 @@ void Histories::observe(slice::SliceObserved& seen) const {
   }
 }
 
-}  // namespace tpuslice::fleet
+}  // namespace tpuslice::fleet_bench

@@ -15,7 +15,7 @@
 #include "controllers/slice/node_health.h"
 #include "controllers/slice/slice_plan.h"
 
-namespace tpuslice::fleet {
+namespace tpuslice::fleet_bench {
 
 using slice::NodePtr;
 using slice::PodPtr;
@@ -44,4 +44,4 @@ class Histories {
   slice::NodeHealth health_;
 };
 
-}  // namespace tpuslice::fleet
+}  // namespace tpuslice::fleet_bench

@@ -9,7 +9,7 @@
 #include "tpu/labels.h"
 #include "tpu/workload_ref.h"
 
-namespace tpuslice::fleet {
+namespace tpuslice::fleet_bench {
 namespace {
 
 // Labels and taints of GKE.
@@ -95,4 +95,4 @@ std::vector<PodView> make_pods(const Fleet& fleet, const Job& job, int slice, in
   return pods;
 }
 
-}  // namespace tpuslice::fleet
+}  // namespace tpuslice::fleet_bench

@@ -7,7 +7,7 @@
 #include "api/types/views.h"
 #include "tests/bench/fleet/fleet_run.h"
 
-namespace tpuslice::fleet {
+namespace tpuslice::fleet_bench {
 
 /// `state.exists` is set.
 [[nodiscard]] NodeView make_node(const Fleet& fleet, NodeId id, const NodeState& state);
@@ -18,4 +18,4 @@ namespace tpuslice::fleet {
 
 [[nodiscard]] ObjectKey slice_key_of(const Job& job, int slice);
 
-}  // namespace tpuslice::fleet
+}  // namespace tpuslice::fleet_bench

@@ -12,7 +12,7 @@
 #include "controllers/slice/slice_plan.h"
 #include "tests/bench/fleet/ours/objects.h"
 
-namespace tpuslice::fleet {
+namespace tpuslice::fleet_bench {
 namespace {
 
 /// Plans reach a fixpoint within a few rounds.
@@ -128,4 +128,4 @@ bool OperatorPolicy::apply(const plan::Plan& plan) {
   return any;
 }
 
-}  // namespace tpuslice::fleet
+}  // namespace tpuslice::fleet_bench

@@ -11,7 +11,7 @@
 #include "tests/bench/fleet/ours/cluster.h"
 #include "tests/bench/fleet/policy.h"
 
-namespace tpuslice::fleet {
+namespace tpuslice::fleet_bench {
 
 class OperatorPolicy final : public Policy {
  public:
@@ -44,4 +44,4 @@ class OperatorPolicy final : public Policy {
   std::map<SliceRef, Timestamp> slices_due_;
 };
 
-}  // namespace tpuslice::fleet
+}  // namespace tpuslice::fleet_bench

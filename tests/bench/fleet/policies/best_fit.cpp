@@ -6,7 +6,7 @@
 
 #include "tests/bench/fleet/policies/queue.h"
 
-namespace tpuslice::fleet {
+namespace tpuslice::fleet_bench {
 
 void BestFitPolicy::plan() {
   const Fleet& fleet = run_.fleet();
@@ -86,4 +86,4 @@ void BestFitPolicy::preempt(int id, std::size_t free) {
   }
 }
 
-}  // namespace tpuslice::fleet
+}  // namespace tpuslice::fleet_bench

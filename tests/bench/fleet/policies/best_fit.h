@@ -16,7 +16,7 @@
 
 #include "tests/bench/fleet/policy.h"
 
-namespace tpuslice::fleet {
+namespace tpuslice::fleet_bench {
 
 class BestFitPolicy final : public Policy {
  public:
@@ -36,4 +36,4 @@ class BestFitPolicy final : public Policy {
   std::deque<Timestamp> preempted_;  ///< Those within the last hour.
 };
 
-}  // namespace tpuslice::fleet
+}  // namespace tpuslice::fleet_bench

@@ -2,7 +2,7 @@
 
 #include "tests/bench/fleet/policies/queue.h"
 
-namespace tpuslice::fleet {
+namespace tpuslice::fleet_bench {
 
 void ByNamePolicy::plan() {
   FreeDomains free(run_);
@@ -16,4 +16,4 @@ void ByNamePolicy::plan() {
   }
 }
 
-}  // namespace tpuslice::fleet
+}  // namespace tpuslice::fleet_bench

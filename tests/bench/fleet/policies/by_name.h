@@ -4,7 +4,7 @@
 
 #include "tests/bench/fleet/policy.h"
 
-namespace tpuslice::fleet {
+namespace tpuslice::fleet_bench {
 
 class ByNamePolicy final : public Policy {
  public:
@@ -12,4 +12,4 @@ class ByNamePolicy final : public Policy {
   void plan() override;
 };
 
-}  // namespace tpuslice::fleet
+}  // namespace tpuslice::fleet_bench

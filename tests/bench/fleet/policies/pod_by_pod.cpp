@@ -4,7 +4,7 @@
 #include <tuple>
 #include <utility>
 
-namespace tpuslice::fleet {
+namespace tpuslice::fleet_bench {
 
 void PodByPodPolicy::plan() {
   for (const auto& [job, slice] : slices_in_order()) bind_pods(job, slice);
@@ -89,4 +89,4 @@ bool PodByPodPolicy::may_begin(DomainId id) const {
   return true;
 }
 
-}  // namespace tpuslice::fleet
+}  // namespace tpuslice::fleet_bench

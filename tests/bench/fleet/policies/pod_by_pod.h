@@ -11,7 +11,7 @@
 #include "tests/bench/fleet/draws.h"
 #include "tests/bench/fleet/policy.h"
 
-namespace tpuslice::fleet {
+namespace tpuslice::fleet_bench {
 
 class PodByPodPolicy final : public Policy {
  public:
@@ -31,4 +31,4 @@ class PodByPodPolicy final : public Policy {
   Draws draws_;
 };
 
-}  // namespace tpuslice::fleet
+}  // namespace tpuslice::fleet_bench

@@ -4,7 +4,7 @@
 #include <iterator>
 #include <tuple>
 
-namespace tpuslice::fleet {
+namespace tpuslice::fleet_bench {
 
 std::vector<int> waiting_in_order(const FleetRun& run, Age age) {
   std::vector<int> jobs(run.waiting().begin(), run.waiting().end());
@@ -48,4 +48,4 @@ void bind_slice(FleetRun& run, int job, int slice, DomainId domain) {
   for (int host = 0; host < nodes.nodes; ++host) run.bind({job, slice, host}, nodes.first_node + host);
 }
 
-}  // namespace tpuslice::fleet
+}  // namespace tpuslice::fleet_bench

@@ -7,7 +7,7 @@
 
 #include "tests/bench/fleet/fleet_run.h"
 
-namespace tpuslice::fleet {
+namespace tpuslice::fleet_bench {
 
 /// What decides among jobs of the same priority.
 enum class Age : std::uint8_t {
@@ -39,4 +39,4 @@ class FreeDomains {
 /// All hosts of the slice get the nodes of the domain.
 void bind_slice(FleetRun& run, int job, int slice, DomainId domain);
 
-}  // namespace tpuslice::fleet
+}  // namespace tpuslice::fleet_bench

@@ -3,7 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "cmd/tpu-slice-sim/table/age.h"
 #include "cmd/tpu-slice-sim/table/builtin_columns.h"
 #include "cmd/tpu-slice-sim/table/json_path.h"
 #include "tests/support/error_matchers.h"
@@ -54,26 +53,6 @@ TEST(Table, PrintsThePodStatusOfKubectl) {
     EXPECT_EQ(summary.status, row.status);
     EXPECT_EQ(summary.ready, row.ready) << row.status;
   }
-}
-
-TEST(Table, PrintsAgesInTwoUnitsAtMost) {
-  struct Row {
-    std::int64_t seconds;
-    const char* text;
-  };
-  const Row rows[] = {{0, "0s"},
-                      {119, "119s"},
-                      {120, "2m"},
-                      {200, "3m20s"},
-                      {3600, "60m"},
-                      {4 * 3600, "4h"},
-                      {8 * 3600, "8h"},
-                      {47 * 3600, "47h"},
-                      {3 * 86400, "3d"},
-                      {100 * 86400, "100d"},
-                      {800LL * 86400, "2y70d"},
-                      {-5, "<invalid>"}};
-  for (const Row& row : rows) EXPECT_EQ(human_duration(std::chrono::seconds(row.seconds)), row.text);
 }
 
 TEST(JsonPath, EvaluatesThePathsOfPrinterColumns) {

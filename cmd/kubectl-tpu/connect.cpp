@@ -1,0 +1,25 @@
+#include "cmd/kubectl-tpu/connect.h"
+
+#include "api/client/credentials.h"
+#include "api/http/client/network_transport.h"
+
+namespace tpuslice::plugin {
+namespace {
+
+/// Requests under way at the same time.
+constexpr int kMaxParallel = 8;
+
+}  // namespace
+
+Result<Connection> connect_to_cluster(const GlobalOptions& options, const Clock& clock, const Logger& log) {
+  Connection connection;
+  ASSIGN_OR_RETURN(connection.config, client::find_config(options.kubeconfig, options.context));
+  ASSIGN_OR_RETURN(http::TransportOptions transport, client::transport_options(connection.config, clock));
+  transport.max_parallel = kMaxParallel;
+  transport.user_agent = "kubectl-tpu";
+  ASSIGN_OR_RETURN(connection.transport, http::make_network_transport(std::move(transport)));
+  log.info("connecting", {{"server", connection.config.server}});
+  return connection;
+}
+
+}  // namespace tpuslice::plugin

@@ -1,0 +1,45 @@
+#include "fleet/names.h"
+
+#include <algorithm>
+#include <array>
+
+#include "api/base/strings.h"
+
+namespace tpuslice::fleet {
+namespace {
+
+/// Kinds whose objects users create, although they may have created the objects that these create, too. A RayJob of a
+/// RayCronJob is a run of its own.
+constexpr std::array<std::string_view, 6> kOwners = {"RayCluster", "RayJob",          "RayService",
+                                                     "JobSet",     "LeaderWorkerSet", "DisaggregatedSet"};
+/// More owners than any object has above it.
+constexpr int kMaxDepth = 8;
+
+}  // namespace
+
+Names::Names(const Snapshot& snapshot) {
+  for (const Workload& each : snapshot.workloads) {
+    workloads_.emplace(Key(each.key.namespace_name, each.kind, each.key.name), &each);
+  }
+}
+
+WorkloadName Names::of(const PodView& pod) const {
+  const plan::ObjectReference workload = placement::workload_of(pod);
+  WorkloadName name{workload.key.namespace_name, workload.kind, workload.key.name};
+  for (int depth = 0; depth < kMaxDepth; ++depth) {
+    const auto found = workloads_.find(Key(name.namespace_name, name.kind, name.name));
+    if (found == workloads_.end() || !found->second->controller) break;
+    const ControllerRef& owner = *found->second->controller;
+    if (std::ranges::find(kOwners, std::string_view(owner.kind)) == kOwners.end()) break;
+    name.kind = owner.kind.str();
+    name.name = owner.name.str();
+  }
+  return name;
+}
+
+std::string to_string(const WorkloadName& workload) {
+  if (workload.hidden()) return "another namespace";
+  return workload.namespace_name + "/" + to_lower(workload.kind) + "/" + workload.name;
+}
+
+}  // namespace tpuslice::fleet
