@@ -4,7 +4,7 @@ import { byId, commandLine, el } from "./dom.js";
 import { hostsText, kPoolStates, shapeName, workloadName } from "./model.js";
 import { hostSquares, hostTitle } from "./map_view.js";
 import { costText, poolsFor, poolsForText } from "./rows.js";
-import { age, secondsText, shortTime } from "./time.js";
+import { age, shortTime } from "./time.js";
 
 /** @typedef {import("./types.js").Fleet} Fleet */
 
@@ -59,6 +59,7 @@ export function sliceDetail(slice, fleet, now, tpu) {
     ["position", slice.position ? `${slice.position} in the queue` : ""],
     ["behind", slice.behind.map((each) => each || "another namespace").join(", ")],
     ["reason", slice.code],
+    ["problem", slice.problem],
     ["will it start", slice.never ? "never, as it is" : ""],
     ["pools", waits ? poolsForText(poolsFor(fleet, slice)) : ""],
     ["pool", slice.pool],
@@ -92,8 +93,8 @@ export function recordDetail(record, now, tpu) {
     ["exit code", record.exitCode],
     ["node", record.node],
     ["pool", record.pool],
-    ["lost", record.lostHostSeconds > 0 ? `${secondsText(record.lostHostSeconds)} of hosts` : ""],
-    ["back", cost.back],
+    ["lost", cost.lost ? `${cost.lost} of host time` : ""],
+    ["back", cost.back ? `after ${cost.back}` : ""],
   ];
   return { title: `${record.what}: ${workloadName(record)}`, facts, more: [], commands: recordCommands(tpu, record), json: record };
 }

@@ -7,10 +7,10 @@ import { drawHostLegend, drawLaneLegend } from "./legend.js";
 import { HistoryView, QueueView, TimelineView } from "./lists.js";
 import { MapView } from "./map_view.js";
 import { applyDiff, keepEqual, poolKey, shapeName, workloadName } from "./model.js";
-import { drawAttention, drawEmptyHistory, drawEmptyMap, drawEmptyQueue, drawProblem, drawSimulation, newAttention } from "./notices.js";
+import { drawAttention, drawEmptyHistory, drawEmptyMap, drawEmptyQueue, drawMissing, drawProblem, drawSimulation, newAttention } from "./notices.js";
 import { historyRows, historySummary, mapRows, poolsFor, poolsForText, queueRows, timelineLanes } from "./rows.js";
 import { detailOf, selectedKey, selectionOfLane } from "./selection.js";
-import * as source from "./source.js";
+import { beginSession, exported, follow, loadConfig, loadFleet, loadHistory, loadWhatIf, NoSession } from "./source.js";
 import { kNoFilter, kTabs, readToken, readView, writeView } from "./state.js";
 import { wireTheme } from "./theme.js";
 import { clockText, seconds } from "./time.js";
@@ -86,7 +86,7 @@ function placeMap(tab) {
 
 async function readHistoryAgain() {
   try {
-    records = await source.loadHistory();
+    records = await loadHistory();
     historyKnown = true;
   } catch {
     historyKnown = false;
@@ -202,7 +202,7 @@ async function simulate() {
     simulation = { fleet: null, lines: [], failed: "" };
   } else {
     try {
-      const answer = await source.loadWhatIf(view.drained);
+      const answer = await loadWhatIf(view.drained);
       if (!simulation || asked !== view.drained.join("\n")) return; // Another question was asked meanwhile.
       simulation = { ...answer, failed: "" };
     } catch (problem) {
@@ -236,6 +236,7 @@ function take(next) {
   const same = live && JSON.stringify(live.attention) === JSON.stringify(next.attention);
   live = next;
   if (!same) drawAttention(next.attention, copy);
+  drawMissing(next.missing);
   if (added) setText(byId("announcer"), `needs someone: ${added}`);
   draw();
 }
@@ -353,14 +354,14 @@ function wire() {
 async function connect() {
   const token = readToken(location.hash);
   save(); // The token leaves the URL, and so the browser's history.
-  if (token) await source.beginSession(token);
-  config = await source.loadConfig();
+  if (token) await beginSession(token);
+  config = await loadConfig();
   byId("what-if-button").hidden = !config.whatIf;
-  take(await source.loadFleet());
+  take(await loadFleet());
   if (config.history) await readHistoryAgain();
   if (config.whatIf && view.drained.length > 0) await simulate();
   if (!config.live) return;
-  source.follow({
+  follow({
     fleet: take,
     diff: (diff) => live && take(applyDiff(live, diff)),
     problem: (message) => drawProblem(message && `Not live: ${message}. Shown is the fleet of ${clockText(live?.time ?? "")}.`),
@@ -370,7 +371,7 @@ async function connect() {
 async function start() {
   wire();
   showTab(view.tab);
-  const file = source.exported();
+  const file = exported();
   if (file) {
     records = file.history;
     historyKnown = records.length > 0;
@@ -382,7 +383,7 @@ async function start() {
 
 start().catch((problem) => {
   const message =
-    problem instanceof source.NoSession
+    problem instanceof NoSession
       ? "This address is not signed in, or its server has ended. Open the address that `kubectl tpu ui` printed."
       : `The fleet cannot be shown: ${problem instanceof Error ? problem.message : problem}`;
   drawProblem(message);

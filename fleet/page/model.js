@@ -15,7 +15,11 @@ export const kHostStates = /** @type {Record<string, string>} */ ({
   b: "broken",
   c: "cordoned",
   l: "lost soon",
+  m: "missing",
 });
+
+/** Hosts of a pool that are drawn as missing. */
+const kMaxMissing = 1024;
 
 /** Words for the states of a pool. */
 export const kPoolStates = /** @type {Record<string, string>} */ ({
@@ -44,6 +48,7 @@ function list(value) {
 
 /** @param {any} json @returns {Pool} */
 export function readPool(json) {
+  const hosts = text(json?.hosts);
   return {
     name: text(json?.name),
     topologyKey: text(json?.topologyKey),
@@ -51,7 +56,7 @@ export function readPool(json) {
     tpu: text(json?.tpu),
     topology: text(json?.topology),
     chips: number(json?.chips),
-    hosts: text(json?.hosts),
+    hosts: hosts.padEnd(Math.min(number(json?.wantedHosts), hosts.length + kMaxMissing), "m"),
     nodes: list(json?.nodes).map((each) => text(each)),
     state: text(json?.state),
     since: text(json?.since),
@@ -90,6 +95,7 @@ export function readSlice(json) {
     position: number(json?.position),
     behind: list(json?.behind).map((each) => text(each)),
     never: json?.never === true,
+    problem: text(json?.problem),
     gang: text(json?.gang),
     priority: number(json?.priority),
   };
@@ -115,6 +121,11 @@ function readAttention(json) {
   }));
 }
 
+/** @param {any} json */
+function readMissing(json) {
+  return list(json).map((each) => ({ resource: text(each?.resource), namespace: text(each?.namespace) }));
+}
+
 /**
  * The fleet of a document. Members that are missing or of another type are empty.
  * @param {any} json
@@ -129,6 +140,7 @@ export function readFleet(json) {
     pools: list(json.pools).map(readPool),
     slices: list(json.slices).map(readSlice),
     attention: readAttention(json.attention),
+    missing: readMissing(json.missing),
   };
 }
 
@@ -210,10 +222,11 @@ function changed(items, keyOf, read, change) {
 export function applyDiff(fleet, diff) {
   return {
     time: diff.time ?? fleet.time,
-    cluster: diff.cluster ? readCluster(diff.cluster) : fleet.cluster,
+    cluster: "cluster" in diff ? readCluster(diff.cluster) : fleet.cluster,
     pools: changed(fleet.pools, poolKey, readPool, diff.pools),
     slices: changed(fleet.slices, sliceKey, readSlice, diff.slices),
-    attention: diff.attention ? readAttention(diff.attention) : fleet.attention,
+    attention: "attention" in diff ? readAttention(diff.attention) : fleet.attention,
+    missing: "missing" in diff ? readMissing(diff.missing) : fleet.missing,
   };
 }
 

@@ -31,6 +31,14 @@ export function newAttention(before, now) {
   return added.length === 1 ? first : `${first}; and ${added.length - 1} more`;
 }
 
+/** @param {import("./types.js").Missing[]} missing */
+export function drawMissing(missing) {
+  const place = byId("missing");
+  place.hidden = missing.length === 0;
+  const what = missing.map((each) => (each.namespace ? `${each.resource} of ${each.namespace}` : each.resource));
+  setText(place, `Not shown, for want of the right to list them: ${what.join(", ")}.`);
+}
+
 /** @param {string} message */
 export function drawProblem(message) {
   const place = byId("problem");

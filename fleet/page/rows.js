@@ -1,16 +1,5 @@
 // The rows that the tabs show, made from the fleet. Pure functions.
-import {
-  byKey,
-  chipsInUse,
-  compareNames,
-  kPoolStates,
-  poolKey,
-  poolMatches,
-  shapeName,
-  sliceKey,
-  sliceMatches,
-  workloadName,
-} from "./model.js";
+import { byKey, chipsInUse, compareNames, kPoolStates, poolKey, poolMatches, shapeName, sliceKey, sliceMatches, workloadName } from "./model.js";
 import { age, seconds, secondsText } from "./time.js";
 
 /** @typedef {import("./types.js").Fleet} Fleet */
@@ -90,9 +79,8 @@ export function queueRows(fleet, filter) {
 /** What a waiting slice has ahead of it. @param {Slice} slice */
 export function behindText(slice) {
   if (slice.never) return "never starts";
-  if (slice.behind.length === 0) return "";
-  if (slice.behind.length === 1) return slice.behind[0] || "another namespace";
-  return `${slice.behind.length} ahead`;
+  if (slice.position > 2) return `${slice.position - 1} ahead`;
+  return slice.behind.length === 0 ? "" : slice.behind[0] || "another namespace";
 }
 
 /**
@@ -154,10 +142,10 @@ export function historySummary(records) {
   return `${of}, ${(lost / 3600).toFixed(1)} host-hours lost${node}.`;
 }
 
-/** What an interruption cost. @param {HistoryRecord} record */
+/** What an interruption cost: host time, and after how long the slice was back, and where. @param {HistoryRecord} record */
 export function costText(record) {
-  const lost = record.lostHostSeconds > 0 ? `${secondsText(record.lostHostSeconds)} of hosts` : "";
-  const back = record.backAfterSeconds >= 0 ? `back after ${secondsText(record.backAfterSeconds)}` : "";
+  const lost = record.lostHostSeconds > 0 ? secondsText(record.lostHostSeconds) : "";
+  const back = record.backAfterSeconds >= 0 ? secondsText(record.backAfterSeconds) : "";
   const where = back && record.backOn ? (record.backOn === record.pool ? ", same pool" : ` on ${record.backOn}`) : "";
   return { lost, back: back + where };
 }

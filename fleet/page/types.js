@@ -26,7 +26,7 @@
  * @property {string} tpu
  * @property {string} topology
  * @property {number} chips
- * @property {string} hosts A character for each host: u, f, r, b, c or l.
+ * @property {string} hosts A character for each host: u, f, r, b, c or l; m for one that is missing.
  * @property {string[]} nodes Names by host; empty if they were left out.
  * @property {string} state InUse, Free, Reserved, Broken, Draining or Partial.
  * @property {string} since
@@ -57,6 +57,7 @@
  * @property {number} position From 1; 0 if it is in no queue.
  * @property {string[]} behind
  * @property {boolean} never
+ * @property {string} problem Why it does not run although it has nodes.
  * @property {string} gang
  * @property {number} priority
  */
@@ -69,12 +70,19 @@
  */
 
 /**
+ * @typedef {object} Missing What could not be read, as its reader lacks the right.
+ * @property {string} resource
+ * @property {string} namespace "" for all.
+ */
+
+/**
  * @typedef {object} Fleet
  * @property {string} time
  * @property {Cluster} cluster
  * @property {Pool[]} pools
  * @property {Slice[]} slices
  * @property {Attention[]} attention
+ * @property {Missing[]} missing
  */
 
 /**
@@ -102,6 +110,7 @@
  * @property {string} [time]
  * @property {any} [cluster]
  * @property {any[]} [attention]
+ * @property {any[]} [missing]
  * @property {{set?: Record<string, any>, removed?: string[]}} [pools] By key.
  * @property {{set?: Record<string, any>, removed?: string[]}} [slices] By key.
  */

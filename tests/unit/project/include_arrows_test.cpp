@@ -66,7 +66,9 @@ std::map<std::string, std::set<std::string>> make_arrows() {
       {"controllers/drain", {"controllers/runtime", "tpu", "api/client", "api/http", "api/types", "api/base"}},
       {"cmd/tpu-slice-operator", of_operator},
       {"cmd/tpu-slice-sim", plus(of_operator, {"cmd/tpu-slice-operator"})},
-      {"cmd/kubectl-tpu", plus(of_operator, {"cmd/tpu-slice-operator"})},
+      {"fleet/page", {"api/types", "api/base"}},
+      {"cmd/kubectl-tpu", plus(of_operator, {"cmd/tpu-slice-operator", "cmd/kubectl-tpu/ui", "fleet/page", "fleet"})},
+      {"cmd/kubectl-tpu/ui", {"fleet/page", "api/http", "api/types", "api/base"}},
   };
   for (const std::string& kind : kinds) arrows.try_emplace(kind, of_kind);
   return arrows;
