@@ -19,7 +19,10 @@ namespace {
 constexpr std::string_view kImport = "import ";
 constexpr std::string_view kExport = "export ";
 
-std::vector<std::string> lines_of(std::string_view text) { return split(text, '\n'); }
+std::vector<std::string> lines_of(std::string_view text) {
+  if (text.ends_with('\n')) text.remove_suffix(1);
+  return split(text, '\n');
+}
 
 /// The module that an import names: "dom.js" of `import { el } from "./dom.js";`.
 std::string module_of(std::string_view import) {

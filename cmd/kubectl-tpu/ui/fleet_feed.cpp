@@ -11,11 +11,6 @@
 #include "cmd/kubectl-tpu/ui/fleet_diff.h"
 
 namespace tpuslice::plugin {
-namespace {
-
-constexpr std::size_t kMaxProblem = 1000;  ///< Bytes.
-
-}  // namespace
 
 std::optional<FleetReading> FleetFeed::latest(const std::stop_token& stop) {
   {

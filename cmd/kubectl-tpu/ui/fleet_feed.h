@@ -15,6 +15,8 @@
 
 namespace tpuslice::plugin {
 
+inline constexpr std::size_t kMaxProblem = 1000;  ///< Bytes of the text of an error that a page is sent.
+
 /// What was read last.
 struct FleetReading {
   std::shared_ptr<const Json> fleet;  ///< The last one that could be read; null before the first.

@@ -12,10 +12,10 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::SizeIs;
 
-constexpr std::uint16_t kPort = 4321;
+constexpr std::uint16_t kGuardedPort = 4321;
 
 int refusal(const http::Headers& headers, bool data = true) {
-  const auto response = refuse_foreign({.target = "/", .headers = headers}, kPort, data);
+  const auto response = refuse_foreign({.target = "/", .headers = headers}, kGuardedPort, data);
   return response ? response->status : 0;
 }
 
@@ -34,7 +34,7 @@ TEST(PageGuard, SecretsAreLongAndDiffer) {
 }
 
 TEST(PageGuard, TheTokenIsInTheFragmentOfTheAddress) {
-  EXPECT_EQ(page_url(kPort, {"path", "secret", "cookie"}), "http://127.0.0.1:4321/path/#token=secret");
+  EXPECT_EQ(page_url(kGuardedPort, {"path", "secret", "cookie"}), "http://127.0.0.1:4321/path/#token=secret");
 }
 
 TEST(PageGuard, RefusesHostsThatAreNotThisServer) {
