@@ -63,6 +63,7 @@ Pool read_pool(const Json& json) {
   pool.chips = int_at(json, {"chips"});
   pool.hosts = string_at(json, {"hosts"});
   pool.wanted_hosts = int_at(json, {"wantedHosts"}, static_cast<std::int64_t>(pool.hosts.size()));
+  pool.used_hosts = int_at(json, {"usedHosts"});
   pool.nodes = strings_at(json, "nodes");
   using enum PoolState;
   pool.state = read_state(json, {kInUse, kFree, kReserved, kBroken, kDraining, kPartial}, kFree);
@@ -120,6 +121,7 @@ Json write_pool(const Pool& pool, const FleetJsonOptions& options) {
   put(json, "until", pool.until);
   put(json, "zone", pool.zone);
   put(json, "failures", pool.failures);
+  put(json, "usedHosts", pool.used_hosts);
   for (const PoolUser& user : pool.users) {
     Json entry;
     write_workload(user.workload, entry);

@@ -65,6 +65,7 @@ struct Pool {
   std::string topology;     ///< "4x4"; empty without a label.
   std::int64_t chips = 0;   ///< Of a whole pool, with those that are missing.
   std::int64_t wanted_hosts = 0;  ///< Number of nodes of a whole pool of this topology.
+  std::int64_t used_hosts = 0;    ///< Number of nodes that pods use or that the next plan gives to a slice.
   std::string hosts;              ///< A HostState for each node, by name of the node.
   std::vector<std::string> nodes;  ///< Their names.
   PoolState state = PoolState::kFree;

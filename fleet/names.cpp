@@ -13,7 +13,7 @@ namespace {
 constexpr std::array<std::string_view, 6> kOwners = {"RayCluster", "RayJob",          "RayService",
                                                      "JobSet",     "LeaderWorkerSet", "DisaggregatedSet"};
 /// More owners than any object has above it.
-constexpr int kMaxDepth = 8;
+constexpr std::size_t kMaxDepth = 8;
 
 }  // namespace
 
@@ -23,18 +23,18 @@ Names::Names(const Snapshot& snapshot) {
   }
 }
 
-WorkloadName Names::of(const PodView& pod) const {
+std::vector<WorkloadName> Names::all_of(const PodView& pod) const {
   const plan::ObjectReference workload = placement::workload_of(pod);
-  WorkloadName name{workload.key.namespace_name, workload.kind, workload.key.name};
-  for (int depth = 0; depth < kMaxDepth; ++depth) {
-    const auto found = workloads_.find(Key(name.namespace_name, name.kind, name.name));
+  std::vector<WorkloadName> names = {{workload.key.namespace_name, workload.kind, workload.key.name}};
+  while (names.size() < kMaxDepth) {
+    const WorkloadName& last = names.back();
+    const auto found = workloads_.find(Key(last.namespace_name, last.kind, last.name));
     if (found == workloads_.end() || !found->second->controller) break;
     const ControllerRef& owner = *found->second->controller;
     if (std::ranges::find(kOwners, std::string_view(owner.kind)) == kOwners.end()) break;
-    name.kind = owner.kind.str();
-    name.name = owner.name.str();
+    names.push_back({workload.key.namespace_name, owner.kind.str(), owner.name.str()});
   }
-  return name;
+  return names;
 }
 
 std::string to_string(const WorkloadName& workload) {

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <vector>
 
 #include "fleet/model.h"
 
@@ -16,7 +17,9 @@ class Names {
   explicit Names(const Snapshot& snapshot);
 
   /// The workload of the pod: the first object that has it, directly or through others, and that a user creates.
-  [[nodiscard]] WorkloadName of(const PodView& pod) const;
+  [[nodiscard]] WorkloadName of(const PodView& pod) const { return all_of(pod).back(); }
+  /// All objects that have it, from the one that created it to that workload.
+  [[nodiscard]] std::vector<WorkloadName> all_of(const PodView& pod) const;
 
  private:
   using Key = std::tuple<std::string_view, std::string_view, std::string_view>;  ///< Namespace, kind, name.

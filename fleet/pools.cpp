@@ -89,6 +89,7 @@ class PoolMaker {
     read_size();
     for (const NodeUse* use : nodes_) add_node(*use);
     add_planned_users();
+    pool_.used_hosts = static_cast<std::int64_t>(planned_ ? nodes_.size() : used_);
     set_state();
     set_times();
     return std::move(pool_);

@@ -154,7 +154,7 @@ class SliceMaker {
 
   void set_waiting() {
     const Verdict* const verdict = find_verdict();
-    if (verdict == nullptr) return set_waiting_ungated();
+    if (verdict == nullptr) return model_.snapshot.is_complete() ? set_waiting_ungated() : set_written_reason();
     if (verdict->domain) {
       out_.pool = *verdict->domain;
       return;
@@ -171,6 +171,19 @@ class SliceMaker {
     }
     const bool too_few = verdict->position > 0 && verdict->matching < verdict->wanted && !verdict->asked_for_nodes;
     out_.never = too_few || needs_someone(verdict->code);
+  }
+
+  /// What the operator has written on the pods last.
+  void set_written_reason() {
+    for (const PodPtr& pod : cached_.slice.live()) {
+      const std::string& waiting = pod->annotation(tpu::kWaiting);
+      if (waiting.empty()) continue;
+      out_.reason = waiting;
+      out_.code = pod->annotation(tpu::kWaitingReason);
+      return;
+    }
+    if (cached_.state.phase != SlicePhase::kReady) out_.code = to_string(cached_.state.code);
+    out_.reason = cached_.state.reason;
   }
 
   /// A slice that kube-scheduler places.

@@ -1,5 +1,6 @@
 #include "fleet/snapshot.h"
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <memory>
@@ -7,8 +8,10 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "api/types/utf8.h"
+#include "tpu/chips.h"
 
 namespace tpuslice::fleet {
 namespace {
@@ -52,6 +55,56 @@ Status read_list(const Json& document, const char* list, std::string_view kind,
     out.push_back(std::move(view));
   }
   return {};
+}
+
+/// Removes what release_pod() has added to the pod.
+void undo_release(Json& pod) {
+  Json& annotations = pod["metadata"]["annotations"];
+  const std::string placed_in = string_at(annotations, {tpu::kPlacedIn});
+  const std::string topology_key = string_at(annotations, {tpu::kTopologyKey});
+  if (annotations.is_object()) {
+    for (const std::string_view each : {tpu::kSliceMembers, tpu::kPlacedAt, tpu::kPlacedIn, tpu::kPlacedOn,
+                                        tpu::kWaiting, tpu::kWaitingReason, tpu::kRemovedHosts, tpu::kNodeNotReady}) {
+      annotations.erase(std::string(each));
+    }
+  }
+  Json& spec = pod["spec"];
+  if (!placed_in.empty() && string_at(spec, {"nodeSelector", topology_key}) == placed_in) {
+    spec["nodeSelector"].erase(topology_key);
+  }
+  const Json::json_pointer required("/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution");
+  if (!spec.contains(required)) return;
+  bool any = false;
+  for (Json& term : spec[required]["nodeSelectorTerms"]) {
+    if (term.is_object()) term.erase("matchFields");
+    any = any || !term.empty();
+  }
+  if (!any) spec["affinity"]["nodeAffinity"].erase("requiredDuringSchedulingIgnoredDuringExecution");
+}
+
+/// The pod as its controller would create it again; null if it cannot be decoded.
+PodPtr read_as_created(const Json& object) {
+  Json pod = trimmed(with_kind(object, "Pod"));
+  if (!pod["spec"].is_object()) return nullptr;
+  undo_release(pod);
+  pod["spec"].erase("nodeName");
+  pod["spec"]["schedulingGates"] = Json::array({{{"name", tpu::kSliceGate}}});
+  pod.erase("status");
+  Result<PodView> view = PodView::decode(pod.dump(), &kept_keys());
+  return view ? std::make_shared<const PodView>(*std::move(view)) : nullptr;
+}
+
+void read_pods_as_created(const Json& document, Snapshot& out) {
+  for (const Json& object : array_at(document, {"pods"})) {
+    const std::string uid = string_at(object, {"metadata", "uid"});
+    if (string_at(object, {"spec", "nodeName"}).empty() &&
+        find_set(object, {"metadata", "annotations", tpu::kSliceMembers}) == nullptr) {
+      continue;
+    }
+    if (find_set(object, {"metadata", "labels", tpu::kSlice}) == nullptr) continue;
+    PodPtr pod = read_as_created(object);
+    if (pod != nullptr && tpu::chips_of(*pod) > 0) out.as_created.emplace(uid, std::move(pod));
+  }
 }
 
 Workload read_workload(const Json& json) {
@@ -151,6 +204,7 @@ Result<Snapshot> read_document(const Json& document, Timestamp now) {
   out.has_autoscaler = bool_at(document, {"autoscaler"});
   RETURN_IF_ERROR(read_list(document, "nodes", "Node", out.nodes));
   RETURN_IF_ERROR(read_list(document, "pods", "Pod", out.pods));
+  read_pods_as_created(document, out);
   for (const Json& each : array_at(document, {"workloads"})) out.workloads.push_back(read_workload(each));
   for (const Json& each : array_at(document, {"provisioningRequests"})) {
     auto view = placement::ProvisioningRequestView::decode(each.dump());

@@ -2,6 +2,7 @@
 // of the operator. It is read from the lists of an API server, or from a file.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -39,7 +40,7 @@ struct ClusterInfo {
   friend bool operator==(const ClusterInfo&, const ClusterInfo&) = default;
 };
 
-/// A list that could not be read.
+/// A list of nodes or pods that could not be read.
 struct MissingRight {
   std::string resource;        ///< "nodes"
   std::string namespace_name;  ///< Empty: in all namespaces.
@@ -54,11 +55,17 @@ struct Snapshot {
   bool has_autoscaler = false;                                  ///< placement::has_autoscaler()
   std::vector<NodePtr> nodes = {};
   std::vector<PodPtr> pods = {};
+  /// Pods with TPUs that have a node, by uid, as their controller would create them again: gated, and with what they
+  /// demand of nodes, which a view of a pod with a node does not keep.
+  std::map<std::string, PodPtr> as_created = {};
   std::vector<Workload> workloads = {};
   std::vector<std::shared_ptr<const placement::ProvisioningRequestView>> provisioning_requests = {};
   std::shared_ptr<const placement::PreemptionRecords> preemptions = {};  ///< Null: not known.
   std::vector<HistoryRecord> history = {};
   std::vector<MissingRight> missing = {};
+
+  /// All nodes and pods could be read. Otherwise nothing can be said about what placement does next.
+  [[nodiscard]] bool is_complete() const { return missing.empty(); }
 };
 
 inline constexpr std::string_view kSnapshotSchema = "tpuslice.dev/snapshot.v1";

@@ -9,6 +9,7 @@
 #include <stop_token>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "api/base/clock.h"
 #include "api/base/log.h"
@@ -56,6 +57,8 @@ struct Surroundings {
   std::stop_token stop = {};            ///< Requested by a signal.
   bool terminal = false;                ///< `out` is a terminal that knows colours.
   std::string invoked = "kubectl tpu";  ///< How the user calls the program, for the commands that it prints.
+  /// Runs a program in the foreground (program.h); returns its exit code.
+  std::function<Result<int>(std::vector<std::string> command, const std::stop_token& stop)> run = {};
   std::function<Result<Connection>(const GlobalOptions& options, const Clock& clock, const Logger& log)> connect = {};
 };
 

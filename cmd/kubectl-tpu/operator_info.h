@@ -1,0 +1,20 @@
+// What the objects of an installed operator say of it: version, replicas, options, and whether there is a cluster
+// autoscaler. Each may be missing: the user may have no rights to read it.
+#pragma once
+
+#include "cmd/kubectl-tpu/context.h"
+#include "fleet/snapshot.h"
+
+namespace tpuslice::plugin {
+
+/// Namespace and name of the operator's Deployment in all manifests of this project.
+inline constexpr std::string_view kOperatorNamespace = "tpu-slice-system";
+inline constexpr std::string_view kOperatorName = "tpu-slice-operator";
+
+/// Sets version, replicas and options from the Deployment. Options of a configuration file are not read.
+void read_deployment(const Json& deployment, fleet::Snapshot& out);
+
+/// Sets what can be read: the Deployment, the records of preemptions, the status of the cluster autoscaler, versions.
+void read_operator(Context& context, client::Client& api, fleet::Snapshot& out);
+
+}  // namespace tpuslice::plugin
