@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "api/base/strings.h"
 #include "api/types/utf8.h"
 
 namespace tpuslice::fleet {
@@ -43,6 +44,16 @@ Result<HistoryRecord> read_history_record(const Json& json) {
   record.back_after = number_of(json, "backAfterSeconds");
   record.back_on = text_of(json, "backOn");
   return record;
+}
+
+std::vector<HistoryRecord> read_history_lines(std::string_view text) {
+  std::vector<HistoryRecord> records;
+  for (const std::string& line : split(text, '\n')) {
+    const Result<Json> json = parse_json(line);
+    if (!json) continue;
+    if (Result<HistoryRecord> record = read_history_record(*json)) records.push_back(*std::move(record));
+  }
+  return records;
 }
 
 Json write_history_record(const HistoryRecord& record) {

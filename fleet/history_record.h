@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "api/base/clock.h"
 #include "api/types/json.h"
@@ -33,6 +35,8 @@ struct HistoryRecord {
 
 /// Members of other types count as absent; texts are bounded. Errors: InvalidArgument without a valid time.
 [[nodiscard]] Result<HistoryRecord> read_history_record(const Json& json);
+/// A record in each line of the text; others are skipped.
+[[nodiscard]] std::vector<HistoryRecord> read_history_lines(std::string_view text);
 /// Members without a value are left out.
 [[nodiscard]] Json write_history_record(const HistoryRecord& record);
 

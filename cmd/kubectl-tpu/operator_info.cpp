@@ -1,9 +1,13 @@
 #include "cmd/kubectl-tpu/operator_info.h"
 
+#include <algorithm>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include <fmt/format.h>
 
 #include "cmd/tpu-slice-operator/options.h"
 #include "cmd/tpu-slice-operator/slice_settings.h"
@@ -13,6 +17,7 @@
 namespace tpuslice::plugin {
 namespace {
 
+constexpr int kMaxHistoryPages = 16;
 constexpr ResourceType kDeployments{"apps", "v1", "Deployment", "deployments"};
 
 /// "0.1.0" of "registry.example/tpu-slice-operator:0.1.0@sha256:..."; empty without a tag.
@@ -77,6 +82,7 @@ void read_operator(Context& context, client::Client& api, fleet::Snapshot& out) 
     if (auto view = placement::MetadataView::decode(status->json().dump())) store.put(*view);
     out.has_autoscaler = placement::has_autoscaler(store, out.time);
   }
+  if (const Status history = read_history(api, stop, out); !history.ok()) context.log().debug(history.error().message());
   if (out.options.max_preemptions_per_hour == 0) return;
   const auto records = api.get(
       kConfigMaps, {out.options.scale_up.namespace_name, std::string(placement::kPreemptionsConfigMap)}, stop);
@@ -84,6 +90,19 @@ void read_operator(Context& context, client::Client& api, fleet::Snapshot& out) 
   if (auto view = placement::PreemptionRecords::decode(records->json().dump())) {
     out.preemptions = std::make_shared<const placement::PreemptionRecords>(*std::move(view));
   }
+}
+
+Status read_history(client::Client& api, const std::stop_token& stop, fleet::Snapshot& out) {
+  for (int page = 0; page < kMaxHistoryPages; ++page) {
+    const ObjectKey key{out.options.scale_up.namespace_name, fmt::format("tpu-slice-history-{}", page)};
+    const auto config_map = api.get(kConfigMaps, key, stop);
+    if (!config_map && config_map.error().code() == ErrorCode::kNotFound) break;
+    if (!config_map) return config_map.error();
+    std::ranges::move(fleet::read_history_lines(string_at(config_map->json(), {"data", "records"})),
+                      std::back_inserter(out.history));
+  }
+  std::ranges::stable_sort(out.history, {}, &fleet::HistoryRecord::time);
+  return {};
 }
 
 }  // namespace tpuslice::plugin

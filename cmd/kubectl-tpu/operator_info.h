@@ -17,4 +17,8 @@ void read_deployment(const Json& deployment, fleet::Snapshot& out);
 /// Sets what can be read: the Deployment, the records of preemptions, the status of the cluster autoscaler, versions.
 void read_operator(Context& context, client::Client& api, fleet::Snapshot& out);
 
+/// Appends the history of interruptions, which the operator keeps in ConfigMaps of its namespace, to that of the
+/// snapshot. Errors: of the API server, such as Forbidden; none if there is no history.
+[[nodiscard]] Status read_history(client::Client& api, const std::stop_token& stop, fleet::Snapshot& out);
+
 }  // namespace tpuslice::plugin

@@ -5,6 +5,7 @@
 
 #include "fleet/answers/explain.h"
 #include "fleet/answers/history.h"
+#include "fleet/answers/plan.h"
 #include "fleet/answers/what_if.h"
 #include "fleet/tables/tables.h"
 
@@ -18,6 +19,9 @@ namespace tpuslice::fleet {
 
 /// What happens to which slices, if anything.
 [[nodiscard]] std::string what_if_text(const WhatIf& answer, Timestamp now, const TableOptions& options = {});
+
+/// What is created, the identities of the hosts, and whether they fit. `env`: all variables of each host.
+[[nodiscard]] std::string plan_text(const ManifestPlan& plan, const TableOptions& options = {}, bool env = false);
 
 /// The interruptions, the latest last, and their sum.
 [[nodiscard]] std::string history_text(const HistoryAnswer& answer, Timestamp now, const TableOptions& options = {});

@@ -8,8 +8,10 @@ namespace tpuslice::plugin {
 void add_create(CLI::App& app, Commands& commands);
 void add_drain(CLI::App& app, Commands& commands);
 void add_explain(CLI::App& app, Commands& commands);
+void add_history(CLI::App& app, Commands& commands);
 void add_hosts(CLI::App& app, Commands& commands);
 void add_logs(CLI::App& app, Commands& commands);
+void add_plan(CLI::App& app, Commands& commands);
 void add_pools(CLI::App& app, Commands& commands);
 void add_restart(CLI::App& app, Commands& commands);
 void add_session(CLI::App& app, Commands& commands);
