@@ -46,7 +46,7 @@ function fleet() {
 async function copy(command) {
   const done = await copyText(command, null);
   const text = done ? `copied: ${command}` : `not copied, the browser refuses: ${command}`;
-  byId("toast")?.remove();
+  document.getElementById("toast")?.remove();
   const toast = el("div", { id: "toast", "aria-hidden": "true" }, text);
   document.body.append(toast);
   setText(byId("announcer"), text);
@@ -264,10 +264,9 @@ function commandHere() {
   return shown?.commands[0]?.command ?? "";
 }
 
-/** The row of the tab that the Tab key stops at. */
+/** The focus goes to the active row of the tab. */
 function focusRow() {
-  const row = document.querySelector("[role=tabpanel]:not([hidden]) tbody tr[tabindex='0']");
-  if (row instanceof HTMLElement) row.focus();
+  ({ fleet: map, queue, timeline, history })[view.tab].list.focusActive();
 }
 
 /** @param {KeyboardEvent} event */

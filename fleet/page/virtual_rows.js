@@ -40,6 +40,7 @@ export class VirtualRows {
     new ResizeObserver(() => this.schedule()).observe(options.scroller);
     options.table.addEventListener("keydown", (event) => this.onKey(event));
     options.table.addEventListener("click", (event) => this.onClick(event));
+    options.table.addEventListener("focusin", (event) => this.onFocus(event));
   }
 
   /** @param {Row[]} rows */
@@ -102,6 +103,7 @@ export class VirtualRows {
       drawn.tr.remove();
       this.drawn.delete(key);
     }
+    this.setStop(first, count);
     this.before.style.height = `${first * this.rowHeight}px`;
     this.after.style.height = `${(this.rows.length - first - count) * this.rowHeight}px`;
     if (hadFocus && !this.body.contains(document.activeElement)) {
@@ -138,8 +140,32 @@ export class VirtualRows {
       if (cell >= 0) (this.stops(tr)[cell] ?? tr).focus({ preventScroll: true });
     }
     drawn.tr.setAttribute("aria-rowindex", String(index + 2));
-    drawn.tr.tabIndex = row.key === this.active ? 0 : -1;
     return drawn.tr;
+  }
+
+  /** The Tab key stops at the active row or, while that is out of sight, at the first one in sight. @param {number} first @param {number} count */
+  setStop(first, count) {
+    const inSight = this.rows.slice(first, first + count);
+    const stop = inSight.find((row) => row.key === this.active) ?? inSight.find((row) => this.isSelectable(row));
+    for (const row of inSight) {
+      const drawn = this.drawn.get(row.key);
+      if (drawn) drawn.tr.tabIndex = row === stop ? 0 : -1;
+    }
+  }
+
+  /** The focus goes to the active row, which is scrolled into sight. */
+  focusActive() {
+    const index = this.rows.findIndex((row) => row.key === this.active);
+    if (index >= 0) this.moveTo(index);
+  }
+
+  /** A row that gets the focus by the Tab key is the active one. @param {FocusEvent} event */
+  onFocus(event) {
+    const tr = event.target instanceof Element ? event.target.closest("tr") : null;
+    const row = this.rows.find((each) => each.key === tr?.dataset.key);
+    if (!row || row.key === this.active || !this.isSelectable(row)) return;
+    this.active = row.key;
+    this.options.activate?.(row);
   }
 
   /** The elements within a row that Left and Right go to. @param {HTMLTableRowElement} tr @returns {HTMLElement[]} */
@@ -157,8 +183,6 @@ export class VirtualRows {
     const row = this.rows[index];
     if (!row) return;
     const { scroller } = this.options;
-    const last = this.drawn.get(this.active);
-    if (last) last.tr.tabIndex = -1;
     this.active = row.key;
     const head = this.options.table.tHead?.offsetHeight ?? 0;
     const top = index * this.rowHeight;

@@ -10,7 +10,7 @@ import { smallFleet, smallHistory } from "./fleets.mjs";
 
 beforeAll(async () => {
   browser = await launch();
-  served = await Served.start(smallFleet(), smallHistory());
+  served = await Served.start(null, smallFleet(), smallHistory());
 });
 after(async () => {
   await browser?.close();
@@ -37,8 +37,8 @@ test("roles and names are those of a table, tabs and a search", async () => {
   await context.close();
 });
 
-test("the live region speaks only of what is new and needs someone", async () => {
-  const own = await Served.start(smallFleet());
+test("the live region speaks only of what is new and needs someone", async (t) => {
+  const own = await Served.start(t, smallFleet());
   const { page, context } = await openPage(browser, own);
   await drawn(page);
   const live = page.locator("[aria-live]");
@@ -52,7 +52,6 @@ test("the live region speaks only of what is new and needs someone", async () =>
   await page.getByRole("heading", { name: "3 things need someone" }).waitFor();
   assert.equal(await live.textContent(), "needs someone: pool/v5e-4x8-b: all 8 nodes NotReady");
   await context.close();
-  await own.stop();
 });
 
 for (const colorScheme of ["light", "dark"]) {
@@ -83,8 +82,8 @@ for (const colorScheme of ["light", "dark"]) {
   }
 }
 
-test("axe finds nothing on an empty page, nor beside a problem and a simulation", async () => {
-  const empty = await Served.start({ ...smallFleet(), pools: [], slices: [], attention: [], cluster: {}, missing: [{ resource: "nodes" }] });
+test("axe finds nothing on an empty page, nor beside a problem and a simulation", async (t) => {
+  const empty = await Served.start(t, { ...smallFleet(), pools: [], slices: [], attention: [], cluster: {}, missing: [{ resource: "nodes" }] });
   const { page, context } = await openPage(browser, empty, { bypassCSP: true });
   await page.getByText("This cluster has no nodes with TPUs").waitFor();
   await page.getByText("The operator was not found").waitFor();
@@ -95,7 +94,6 @@ test("axe finds nothing on an empty page, nor beside a problem and a simulation"
     assert.deepEqual(await axe(page), [], key);
   }
   await context.close();
-  await empty.stop();
 });
 
 test("everything can be done with the keyboard", async () => {
@@ -169,6 +167,32 @@ test("everything can be done with the keyboard", async () => {
   await context.close();
 });
 
+test("a table whose active row is out of sight can be reached with Tab", async () => {
+  const fleet = smallFleet();
+  for (let index = 0; index < 200; ++index) fleet.pools.push({ ...fleet.pools[0], name: `more-${index}` });
+  const { page, context } = await openPage(browser, { url: "about:blank" });
+  await page.route("**/fleet/v1/snapshot", (/** @type {any} */ route) => route.fulfill({ json: fleet }));
+  await page.route("**/config", (/** @type {any} */ route) => route.fulfill({ json: { live: false } }));
+  await page.goto(served.url);
+  await drawn(page);
+  const map = page.locator("#map-scroller");
+  await map.evaluate((/** @type {Element} */ element) => element.scrollTo(0, 3000));
+  await page.getByRole("rowheader", { name: "more-99", exact: true }).waitFor();
+  await page.getByRole("combobox", { name: "state" }).focus();
+  await page.keyboard.press("Tab");
+  await page.keyboard.press("Tab");
+  for (let i = 0; i < 5 && !(await map.evaluate((/** @type {Element} */ element) => element.contains(document.activeElement))); ++i) await page.keyboard.press("Tab");
+  assert.match(await page.evaluate(() => document.activeElement?.getAttribute("data-key") ?? ""), /more-/);
+  await page.keyboard.press("ArrowDown");
+  assert.match(await page.evaluate(() => document.activeElement?.getAttribute("data-key") ?? ""), /more-/);
+  // Back in the tab, the focus is at the row where it was.
+  const key = await page.evaluate(() => document.activeElement?.getAttribute("data-key"));
+  await page.keyboard.press("q");
+  await page.keyboard.press("f");
+  assert.equal(await page.evaluate(() => document.activeElement?.getAttribute("data-key")), key);
+  await context.close();
+});
+
 for (const [what, viewport] of Object.entries({ "at 390 px": { width: 390, height: 844 }, "enlarged to 200 %": { width: 640, height: 400 } })) {
   test(`nothing is beside the window ${what}`, async () => {
     const { page, context } = await openPage(browser, served, { viewport, deviceScaleFactor: 2 });
@@ -185,8 +209,8 @@ for (const [what, viewport] of Object.entries({ "at 390 px": { width: 390, heigh
   });
 }
 
-test("motion is reduced on request", async () => {
-  const own = await Served.start(smallFleet());
+test("motion is reduced on request", async (t) => {
+  const own = await Served.start(t, smallFleet());
   const { page, context } = await openPage(browser, own, { reducedMotion: "reduce" });
   await drawn(page);
   const fleet = smallFleet();
@@ -196,7 +220,6 @@ test("motion is reduced on request", async () => {
   await row.waitFor();
   assert.equal(await row.evaluate((/** @type {Element} */ element) => getComputedStyle(element).animationName), "none");
   await context.close();
-  await own.stop();
 });
 
 test("the theme is chosen by a button, and kept", async () => {

@@ -17,9 +17,14 @@ export function launch() {
 
 /** `kubectl tpu ui` with a saved fleet, which can be changed while it runs. */
 export class Served {
-  /** @param {object} fleet @param {object} [history] */
-  static async start(fleet, history) {
+  /**
+   * @param {{after: (end: () => Promise<void>) => void} | null} context Of a test, whose end stops it; null: stop() is called.
+   * @param {object} fleet
+   * @param {object} [history]
+   */
+  static async start(context, fleet, history) {
     const served = new Served();
+    context?.after(() => served.stop());
     served.directory = fs.mkdtempSync(path.join(os.tmpdir(), "page-test-"));
     served.file = path.join(served.directory, "fleet.json");
     served.change(fleet, history);
@@ -79,6 +84,7 @@ export async function openPage(browser, served, options = {}) {
   });
   page.on("pageerror", (error) => seen.errors.push(String(error.stack)));
   page.on("console", (message) => message.type() === "error" && seen.errors.push(message.text()));
+  page.setDefaultTimeout(20_000);
   await page.goto(served.url);
   return { page, context, seen };
 }

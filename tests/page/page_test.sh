@@ -12,4 +12,4 @@ while [ $# -gt 0 ] && [ "$1" != -- ]; do
 done
 export TPUSLICE_PLUGIN=${2:-}
 # The page's modules have no package.json, so Node says that it had to look at them to see that they are modules.
-exec node --disable-warning=MODULE_TYPELESS_PACKAGE_JSON --test --test-reporter=spec "${files[@]}"
+exec node --disable-warning=MODULE_TYPELESS_PACKAGE_JSON --test --test-timeout=300000 --test-force-exit --test-reporter=spec "${files[@]}"

@@ -20,10 +20,12 @@ std::optional<FleetReading> FleetFeed::latest(const std::stop_token& stop) {
     if (due_ && clock_.now() < *due_) return latest_;
     reading_ = true;
   }
+  const Instant began = clock_.now();
   Result<Json> fleet = source_();
+  const Instant ended = clock_.now();
   const MutexLock lock(mutex_);
   reading_ = false;
-  due_ = clock_.now() + interval_;
+  due_ = ended + std::max(interval_, kPauseOfReading * (ended - began));
   if (fleet) {
     latest_ = {std::make_shared<const Json>(*std::move(fleet)), ""};
   } else {

@@ -17,6 +17,10 @@ namespace tpuslice::plugin {
 
 inline constexpr std::size_t kMaxProblem = 1000;  ///< Bytes of the text of an error that a page is sent.
 
+/// A reading that takes long is followed by a pause of so many times that, so that a large cluster is read for a tenth
+/// of the time at most.
+inline constexpr int kPauseOfReading = 9;
+
 /// What was read last.
 struct FleetReading {
   std::shared_ptr<const Json> fleet;  ///< The last one that could be read; null before the first.
