@@ -27,7 +27,7 @@ struct FleetReading {
   std::string problem;                ///< Why the latest attempt failed; empty if it did not.
 };
 
-/// The source is called by whoever asks first after the interval, and never by two at a time; the others wait for the
+/// The first caller after the interval calls the source, and never two at a time; the others wait for the
 /// answer. Thread-safe.
 class FleetFeed {
  public:
