@@ -31,6 +31,9 @@ void add_global_options(CLI::App& app, GlobalOptions& options) {
   app.add_option("--request-timeout", options.request_timeout, "Seconds for one request. Default: 30")
       ->check(CLI::Range(1, kMaxRequestTimeout))
       ->group("Global options");
+  app.add_option("--http", options.http, "HTTP client for calls: cpprestsdk or own. Default: cpprestsdk")
+      ->check(CLI::IsMember({"cpprestsdk", "own"}))
+      ->group("Global options");
   app.add_option("-v,--v", options.verbosity, "Log level: 1 says what is done, 6 each request. Default: 0")
       ->check(CLI::Range(0, kMaxVerbosity))
       ->group("Global options");

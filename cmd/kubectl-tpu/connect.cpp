@@ -18,8 +18,11 @@ Result<Connection> connect_to_cluster(const GlobalOptions& options, const Clock&
   ASSIGN_OR_RETURN(http::TransportOptions transport, client::transport_options(connection.config, clock));
   transport.max_parallel = kMaxParallel;
   transport.user_agent = "kubectl-tpu";
-  ASSIGN_OR_RETURN(connection.transport, http::make_rest_transport(transport));
-  ASSIGN_OR_RETURN(connection.streams, http::make_network_transport(std::move(transport)));
+  if (options.http == "own") {
+    ASSIGN_OR_RETURN(connection.transport, http::make_network_transport(std::move(transport)));
+  } else {
+    ASSIGN_OR_RETURN(connection.transport, http::make_rest_transport(std::move(transport)));
+  }
   log.info("connecting", {{"server", connection.config.server}});
   return connection;
 }

@@ -39,14 +39,14 @@ struct GlobalOptions {
   bool no_headers = false;
   int verbosity = 0;            ///< 0: silent; from 6 on, each request is logged to standard error.
   int request_timeout = 30;     ///< Seconds.
+  std::string http = "cpprestsdk";  ///< What sends calls: "cpprestsdk" or "own" (docs/adr/0045).
   std::string colour = "auto";  ///< "auto", "always" or "never".
 };
 
 /// The connection to an API server.
 struct Connection {
   client::ClientConfig config;
-  std::unique_ptr<http::Transport> transport;  ///< Reads one answer per call.
-  std::unique_ptr<http::Transport> streams;    ///< Opens streams; null: `transport` does.
+  std::unique_ptr<http::Transport> transport;
 };
 
 /// What the program has from its process; tests have their own.

@@ -11,7 +11,7 @@
 namespace tpuslice::plugin {
 namespace {
 
-constexpr std::int64_t kDefaultBackoffLimit = 6;  ///< That of the Job API.
+constexpr std::int64_t kDefaultBackoffLimit = 6;  ///< Default of the Job API.
 
 bool ignores_disruptions(const Json& job_spec) {
   return std::ranges::any_of(array_at(job_spec, {"podFailurePolicy", "rules"}), [](const Json& rule) {

@@ -167,7 +167,7 @@ std::vector<Host> read_hosts(const std::vector<Object>& pods) {
 }
 
 void check_hosts(const std::vector<Object>& pods, const std::vector<Object>& services, std::vector<Host>& hosts) {
-  std::map<std::string, std::string> names_of_slices;  // Of host 0.
+  std::map<std::string, std::string> names_of_slices;  // Those of host 0.
   for (const Object& pod : pods) {
     names_of_slices.try_emplace(pod.label(tpu::kSlice), env_of_host(pod, "TPU_WORKER_HOSTNAMES"));
   }

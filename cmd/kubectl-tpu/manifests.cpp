@@ -16,8 +16,8 @@ namespace {
 
 constexpr std::size_t kMaxName = 40;    ///< Leaves room for the suffixes of children, which are names of DNS labels.
 constexpr int kTpuPort = 8471;          ///< TPU processes of a slice connect to each other here.
-constexpr int kMaxRestarts = 10;        ///< Of a JobSet: an eviction counts, too.
-constexpr int kMaxFailuresPerHost = 3;  ///< Of a Job.
+constexpr int kMaxRestarts = 10;        ///< Restarts of a JobSet: an eviction counts, too.
+constexpr int kMaxFailuresPerHost = 3;  ///< Failures that a Job allows each host.
 constexpr std::int64_t kMaxSlices = 1'000;
 
 /// Short names of generations, with the accelerator of multi-host slices.

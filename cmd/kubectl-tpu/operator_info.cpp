@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "cmd/kubectl-tpu/checks/types.h"
 #include "cmd/tpu-slice-operator/options.h"
 #include "cmd/tpu-slice-operator/slice_settings.h"
 #include "controllers/placement/preemption_budget.h"
@@ -18,7 +19,6 @@ namespace tpuslice::plugin {
 namespace {
 
 constexpr int kMaxHistoryPages = 16;
-constexpr ResourceType kDeployments{"apps", "v1", "Deployment", "deployments"};
 
 /// "0.1.0" of "registry.example/tpu-slice-operator:0.1.0@sha256:..."; empty without a tag.
 std::string tag_of(std::string image) {
@@ -29,7 +29,7 @@ std::string tag_of(std::string image) {
   return is_tag ? image.substr(colon + 1) : std::string();
 }
 
-const Json& container_of(const Json& deployment) {
+const Json& operator_container(const Json& deployment) {
   static const Json kNone = Json::object();
   for (const Json& each : array_at(deployment, {"spec", "template", "spec", "containers"})) {
     for (const Json& argument : array_at(each, {"args"})) {
@@ -57,7 +57,7 @@ void read_options(const Json& container, const std::string& namespace_name, flee
 }  // namespace
 
 void read_deployment(const Json& deployment, fleet::Snapshot& out) {
-  const Json& container = container_of(deployment);
+  const Json& container = operator_container(deployment);
   out.cluster.operator_version = tag_of(string_at(container, {"image"}));
   out.cluster.replicas = int_at(deployment, {"spec", "replicas"}, 1);
   out.cluster.ready = int_at(deployment, {"status", "readyReplicas"});

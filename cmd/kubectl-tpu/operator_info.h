@@ -7,9 +7,8 @@
 
 namespace tpuslice::plugin {
 
-/// Namespace and name of the operator's Deployment in all manifests of this project.
+/// Namespace of the operator in all manifests of this project.
 inline constexpr std::string_view kOperatorNamespace = "tpu-slice-system";
-inline constexpr std::string_view kOperatorName = "tpu-slice-operator";
 
 /// Sets version, replicas and options from the Deployment. Options of a configuration file are not read.
 void read_deployment(const Json& deployment, fleet::Snapshot& out);

@@ -15,7 +15,7 @@ namespace tpuslice::plugin {
 struct LogOptions {
   std::string container;  ///< Empty: the pod's first container with TPUs, else its first.
   bool follow = false;
-  bool previous = false;   ///< Of the container before its last restart.
+  bool previous = false;   ///< Log of the container before its last restart.
   std::int64_t tail = -1;  ///< Lines from the end; negative: all.
   std::int64_t since = 0;  ///< Seconds; 0: all.
   bool timestamps = false;

@@ -15,9 +15,9 @@
 namespace tpuslice::plugin {
 namespace {
 
-constexpr std::size_t kMaxNodes = 50'000;
-constexpr std::size_t kMaxPods = 200'000;
-constexpr std::size_t kMaxWorkloads = 50'000;
+constexpr std::size_t kMaxFleetNodes = 50'000;
+constexpr std::size_t kMaxFleetPods = 200'000;
+constexpr std::size_t kMaxFleetWorkloads = 50'000;
 
 bool is_refusal(const Error& error) {
   return error.code() == ErrorCode::kForbidden || error.code() == ErrorCode::kUnauthorized;
@@ -46,7 +46,7 @@ Status add_workloads(client::Client& api, const std::string& namespace_name, con
   for (const ResourceType& type : workload_types()) {
     if (type == kJobs || type == kStatefulSets) continue;
     const client::ListOptions options{.namespace_name = namespace_name, .metadata_only = true};
-    const Status added = add_list(api, type, options, kMaxWorkloads, stop, list);
+    const Status added = add_list(api, type, options, kMaxFleetWorkloads, stop, list);
     const bool ignored = added.ok() || is_refusal(added.error()) || added.error().code() == ErrorCode::kNotFound;
     if (!ignored) return added;
   }
@@ -68,18 +68,18 @@ Result<ReadFleet> read_cluster(Context& context) {
     if (!out.refusal) out.refusal = error;
   };
   const client::ListOptions tpu_nodes{.label_selector = std::string(tpu::kAcceleratorLabel)};
-  if (const Status nodes = add_list(*api, kNodes, tpu_nodes, kMaxNodes, stop, document["nodes"]); !nodes.ok()) {
+  if (const Status nodes = add_list(*api, kNodes, tpu_nodes, kMaxFleetNodes, stop, document["nodes"]); !nodes.ok()) {
     if (!is_refusal(nodes.error())) return nodes.error();
     note_refusal(nodes.error(), "nodes");
   }
   std::string namespace_name;
-  if (const Status pods = add_list(*api, kPods, pods_of_slices(""), kMaxPods, stop, document["pods"]); !pods.ok()) {
+  if (const Status pods = add_list(*api, kPods, pods_of_slices(""), kMaxFleetPods, stop, document["pods"]); !pods.ok()) {
     if (!is_refusal(pods.error())) return pods.error();
     note_refusal(pods.error(), "pods");
     ASSIGN_OR_RETURN(const client::ClientConfig* const config, context.config());
     namespace_name = context.options().namespace_name.empty() ? config->namespace_name
                                                                : context.options().namespace_name;
-    RETURN_IF_ERROR(add_list(*api, kPods, pods_of_slices(namespace_name), kMaxPods, stop, document["pods"]));
+    RETURN_IF_ERROR(add_list(*api, kPods, pods_of_slices(namespace_name), kMaxFleetPods, stop, document["pods"]));
   }
   RETURN_IF_ERROR(add_workloads(*api, namespace_name, stop, document["workloads"]));
   ASSIGN_OR_RETURN(out.snapshot, fleet::read_snapshot(document));

@@ -28,7 +28,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr int kMaxRounds = 40;
-constexpr int kMaxSlices = 2'000;
+constexpr int kMaxPlannedSlices = 2'000;
 /// What is shown of the objects that are created for a manifest.
 constexpr std::array<std::string_view, 14> kShown = {
     "pods",           "jobs.batch",
@@ -122,7 +122,7 @@ class Stage {
     }
   }
 
-  [[nodiscard]] std::vector<Json> created() const {
+  [[nodiscard]] std::vector<Json> created() {
     std::vector<Json> out;
     for (const std::string_view resource : kShown) {
       for (const sim::JsonPtr& object : cluster_.storage().list(resource)) {
@@ -177,7 +177,7 @@ class Stage {
       const std::string hosts = string_at(*pod, {"metadata", "annotations", tpu::kSliceHosts});
       const bool gated = !array_at(*pod, {"spec", "schedulingGates"}).empty();
       const ObjectKey slice{string_at(*pod, {"metadata", "namespace"}), key};
-      if (!gated || hosts.empty() || slices_.size() >= kMaxSlices || !slices_.insert(slice).second) continue;
+      if (!gated || hosts.empty() || slices_.size() >= kMaxPlannedSlices || !slices_.insert(slice).second) continue;
       any = true;
       add_pool(*pod, parse_count(hosts).value_or(1));
     }
@@ -218,7 +218,7 @@ class Stage {
   int nodes_ = 4;                ///< With those without TPUs.
 };
 
-bool is_refusal(const Error& error) {
+bool is_rejection(const Error& error) {
   return error.code() == ErrorCode::kInvalid || error.code() == ErrorCode::kForbidden ||
          error.message().find("denied the request") != std::string::npos;
 }
@@ -238,7 +238,7 @@ Result<Rehearsed> rehearse(const std::vector<Json>& documents, const RehearsalOp
     }
     const Status applied = stage.apply(std::move(object));
     if (applied.ok()) continue;
-    if (!is_refusal(applied.error())) return applied.error().within(name);
+    if (!is_rejection(applied.error())) return applied.error().within(name);
     out.refusal = fmt::format("{}: {}", name, applied.error().message());
     return out;
   }

@@ -12,7 +12,7 @@
 namespace tpuslice::plugin {
 
 struct Target {
-  std::string kind;  ///< As written, in lower case; empty if only a name was given.
+  std::string kind;  ///< Kind as the user wrote it, in lower case; empty if only a name was given.
   std::string name;
 };
 

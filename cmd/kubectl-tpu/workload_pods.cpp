@@ -85,21 +85,32 @@ Result<std::vector<Object>> pods_of_owner(client::Client& api, const std::string
 
 }  // namespace
 
+Status for_each_object(client::Client& api, const ResourceType& type, client::ListOptions options,
+                       const std::function<bool(Object object)>& visit, const std::stop_token& stop) {
+  do {
+    ASSIGN_OR_RETURN(const client::ListPage page, api.list(type, options, stop));
+    for (const std::string& item : page.items) {
+      ASSIGN_OR_RETURN(Json object, parse_json(item, {.without = kLeftOut}));
+      if (!visit(Object(std::move(object)))) return {};
+    }
+    options.continue_token = page.continue_token;
+  } while (!options.continue_token.empty());
+  return {};
+}
+
 Result<std::vector<Object>> list_all(client::Client& api, const ResourceType& type, client::ListOptions options,
                                      std::size_t max_objects, const std::stop_token& stop) {
   std::vector<Object> all;
-  do {
-    ASSIGN_OR_RETURN(client::ListPage page, api.list(type, options, stop));
-    for (const std::string& item : page.items) {
-      ASSIGN_OR_RETURN(Json object, parse_json(item, {.without = kLeftOut}));
-      all.emplace_back(std::move(object));
-    }
-    if (all.size() > max_objects) {
-      return Error::of(ErrorCode::kResponseTooLong, "list {}: more than {} objects", type.plural, max_objects);
-    }
-    options.continue_token = page.continue_token;
-    options.resource_version.clear();
-  } while (!options.continue_token.empty());
+  bool too_many = false;
+  const auto take = [&](Object object) {
+    too_many = all.size() == max_objects;
+    if (!too_many) all.push_back(std::move(object));
+    return !too_many;
+  };
+  RETURN_IF_ERROR(for_each_object(api, type, std::move(options), take, stop));
+  if (too_many) {
+    return Error::of(ErrorCode::kResponseTooLong, "list {}: more than {} objects", type.plural, max_objects);
+  }
   return all;
 }
 

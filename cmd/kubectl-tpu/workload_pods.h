@@ -1,6 +1,7 @@
 // The pods of the slices of a workload, read from the API server.
 #pragma once
 
+#include <functional>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -11,6 +12,11 @@
 #include "cmd/kubectl-tpu/target.h"
 
 namespace tpuslice::plugin {
+
+/// Passes the objects of a list to `visit`, page by page and without managedFields, until it returns false. Errors: as
+/// client::Reader::list.
+[[nodiscard]] Status for_each_object(client::Client& api, const ResourceType& type, client::ListOptions options,
+                                     const std::function<bool(Object object)>& visit, const std::stop_token& stop);
 
 /// All pages of a list, without managedFields. Errors: as client::Reader::list; ResponseTooLong for more than
 /// `max_objects`.

@@ -158,14 +158,16 @@ TEST(FleetLaws, ExplanationsAgreeWithTheFleet) {
       ASSERT_TRUE(explained.ok()) << explained.error().message();
       const fleet::FleetSlice& first = explained->slices.front();
       if (explained->waiting == 0) continue;
-      EXPECT_EQ(explained->answer == fleet::Answer::kYes, false);
+      EXPECT_NE(explained->answer, fleet::Answer::kYes);
       std::set<std::string> free;
       for (const fleet::ExplainedDomain& domain : explained->domains) {
         if (domain.free) free.insert(domain.name);
         EXPECT_TRUE(domain.free || !domain.why_not.empty()) << domain.name;
       }
       const bool alone = first.gang_slices == 1 && first.position > 0;
-      if (alone) EXPECT_THAT(free, testing::IsEmpty()) << first.key << ": " << first.reason;
+      if (alone) {
+        EXPECT_THAT(free, testing::IsEmpty()) << first.key << ": " << first.reason;
+      }
     }
   });
 }
@@ -175,7 +177,8 @@ TEST(FleetLaws, ASettledFleetHasNothingMoreToPlace) {
   for_many_fleets([&](const FleetGenerator& world) {
     const fleet::Snapshot settled = fleet::settled(snapshot_of(world));
     for (const fleet::FleetSlice& slice : fleet::build_fleet(settled).slices) {
-      if (slice.state == fleet::SliceState::kWaiting) EXPECT_NE(slice.code, "") << slice.key << " to " << slice.pool;
+      if (slice.state != fleet::SliceState::kWaiting) continue;
+      EXPECT_NE(slice.code, "") << slice.key << " to " << slice.pool;
     }
   });
 }

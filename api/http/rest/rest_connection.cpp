@@ -18,6 +18,10 @@
 #include "api/http/rest/received_bytes.h"
 #include "api/http/rest/rest_connection.h"
 
+/// Replaces OpenSSL's function for cpprestsdk, which calls it for every connection before configure_tls() replaces the
+/// store: reading the system's authorities takes 27 ms. Nothing in a program with this file trusts them.
+int SSL_CTX_set_default_verify_paths(SSL_CTX* /*context*/) { return 1; }
+
 namespace tpuslice::http {
 namespace {
 
@@ -26,8 +30,7 @@ namespace rest = web::http;
 constexpr int kThreads = 2;                                ///< cpprestsdk would start 40.
 constexpr Duration kPoll = std::chrono::milliseconds(10);  ///< Interval of looks at the received bytes.
 constexpr Duration kMaxCancel = std::chrono::seconds(2);   ///< Time for a cancelled call to end.
-constexpr std::uint64_t kMaxFraming = 1U << 20U;           ///< Bytes of a response beside its body.
-constexpr std::uint64_t kFramingShare = 4;                 ///< A body may have a quarter of its size in chunk headers.
+constexpr std::uint64_t kMaxFraming = 1U << 20U;           ///< Bytes of the head, and of what stands around a chunk.
 constexpr std::chrono::microseconds kMaxIdle = std::chrono::hours(24);
 
 void limit_threads() {
@@ -42,7 +45,6 @@ void limit_threads() {
 struct SocketState {
   std::atomic<int> descriptor = -1;
   std::atomic<int> refusal = X509_V_OK;  ///< A result of X509_verify_cert().
-  std::atomic<bool> reset_at_close = false;
 };
 
 int verify_and_record(X509_STORE_CTX* chain, void* state) {
@@ -57,8 +59,9 @@ void prepare_socket(boost::asio::ip::tcp::socket& socket, SocketState& state, co
   if (!socket.is_open()) socket.open(boost::asio::ip::tcp::v4(), problem);
   if (problem) return;
   set_socket_options(socket.native_handle(), options);
-  // What the kernel has not sent of a request that was given up is not sent later.
-  const linger reset{.l_onoff = state.reset_at_close ? 1 : 0, .l_linger = 0};
+  // When it is closed, the connection is reset: what the kernel has not sent of a request that was given up is not sent
+  // later, and a server that goes on sending ends.
+  const linger reset{.l_onoff = 1, .l_linger = 0};
   setsockopt(socket.native_handle(), SOL_SOCKET, SO_LINGER, &reset, sizeof reset);
   state.descriptor = socket.native_handle();
 }
@@ -144,7 +147,9 @@ struct RestConnection::Answer {
   using Body = Concurrency::streams::container_buffer<std::vector<std::uint8_t>>;
 
   Body body;
-  std::uint64_t received_before = 0;  ///< Bytes that the connection had received before this call.
+  /// Bytes that the connection had received when the body grew last; before that, when the call began.
+  std::uint64_t received_at_progress = 0;
+  std::atomic<std::uint64_t> body_size = 0;
   pplx::cancellation_token_source cancel;
   Mutex mutex;
   ConditionVariable changed;
@@ -183,11 +188,13 @@ RestConnection::~RestConnection() = default;
 Result<Response> RestConnection::exchange(const Call& call, bool& unreachable) {
   unreachable = false;
   client_->state->refusal = X509_V_OK;
-  client_->state->reset_at_close = call.method != "GET";
   const auto answer = std::make_shared<Answer>();
-  answer->received_before = received_bytes(client_->state->descriptor);
+  answer->received_at_progress = received_bytes(client_->state->descriptor);
   rest::http_request request = request_of(call, *connector_);
   request.set_response_stream(answer->body.create_ostream());
+  request.set_progress_handler([answer](rest::message_direction::direction direction, utility::size64_t size) {
+    if (direction == rest::message_direction::download) answer->body_size = size;
+  });
   client_->http.request(request, answer->cancel.get_token())
       .then([answer](const pplx::task<rest::http_response>& head) { return answer->take_head(head.get()); })
       .then([answer](const pplx::task<rest::http_response>& whole) { answer->finish(whole); });
@@ -204,6 +211,7 @@ Result<Response> RestConnection::exchange(const Call& call, bool& unreachable) {
 std::optional<Error> RestConnection::wait_for(Answer& answer, const Call& call) const {
   std::optional<Error> ended;
   int over_limit = 0;  // Looks in a row; the head may have been read, but not reported yet.
+  std::uint64_t body_size = 0;
   while (!ended) {
     bool has_head = false;
     {
@@ -215,20 +223,23 @@ std::optional<Error> RestConnection::wait_for(Answer& answer, const Call& call) 
       }
       has_head = answer.has_head;
     }
-    const std::uint64_t now = received_bytes(client_->state->descriptor);
-    const std::uint64_t received = now > answer.received_before ? now - answer.received_before : 0;
-    const std::uint64_t limit =
-        has_head ? call.max_response + call.max_response / kFramingShare + kMaxFraming : kMaxFraming;
-    over_limit = received > limit ? over_limit + 1 : 0;
+    const std::uint64_t size = answer.body_size;
+    const std::uint64_t received = received_bytes(client_->state->descriptor);
+    if (size != body_size) {
+      body_size = size;
+      answer.received_at_progress = received;
+    }
+    // What has arrived since then is in memory: the head, a chunk that is not complete, or what stands around it.
+    const std::uint64_t limit = has_head ? call.max_response + kMaxFraming : kMaxFraming;
+    over_limit = received > answer.received_at_progress + limit ? over_limit + 1 : 0;
     if (call.stop.stop_requested()) {
       ended = cancelled(call);
     } else if (clock_.now() >= call.until) {
       ended = no_answer_in_time(call);
+    } else if (size > call.max_response) {
+      ended = too_long(call);
     } else if (over_limit >= 2) {
-      ended =
-          has_head && answer.body.size() > call.max_response
-              ? too_long(call)
-              : Error::unavailable("{}: the head or framing of the response is longer than {} bytes", call.what, limit);
+      ended = Error::unavailable("{}: the head or a chunk of the response is longer than {} bytes", call.what, limit);
     }
   }
   answer.cancel.cancel();

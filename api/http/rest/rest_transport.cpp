@@ -26,6 +26,8 @@ std::string ipv4_text(const Address& address) {
   return inet_ntop(AF_INET, &ipv4.sin_addr, text.data(), text.size()) != nullptr ? text.data() : std::string();
 }
 
+constexpr int kFirstFinalStatus = 200;
+
 class RestCalls final : public Calls {
  public:
   static Result<std::unique_ptr<Calls>> make(const std::shared_ptr<Connector>& connector) {
@@ -39,13 +41,11 @@ class RestCalls final : public Calls {
     if (call.may_send && !call.may_send()) {
       return Error::of(ErrorCode::kCancelled, "{}: it may no longer be sent", call.what);
     }
-    bool unreachable = false;
-    if (std::unique_ptr<RestConnection> kept = take(call.method == "GET")) {
-      Result<Response> response = kept->exchange(call, unreachable);
-      if (response) keep(std::move(kept));
-      return response;
-    }
-    return call_over_new_connection(call);
+    Result<Response> response = call_with_cpprestsdk(call);
+    if (!response || response->status >= kFirstFinalStatus) return response;
+    // It takes an interim answer for the final one.
+    if (call.method == "GET") return own_->call(call);
+    return Error::unavailable("{}: the server sent an interim answer, status {}", call.what, response->status);
   }
 
   Result<std::unique_ptr<Stream>> open(const Call& call) override { return own_->open(call); }
@@ -59,6 +59,15 @@ class RestCalls final : public Calls {
   RestCalls(std::shared_ptr<Connector> connector, std::unique_ptr<Calls> own)
       : connector_(std::move(connector)), own_(std::move(own)) {}
 
+  Result<Response> call_with_cpprestsdk(const Call& call) TPUSLICE_EXCLUDES(mutex_) {
+    std::unique_ptr<RestConnection> kept = take(call.method == "GET");
+    if (!kept) return call_over_new_connection(call);
+    bool unreachable = false;
+    Result<Response> response = kept->exchange(call, unreachable);
+    keep(std::move(kept), response);
+    return response;
+  }
+
   Result<Response> call_over_new_connection(const Call& call) TPUSLICE_EXCLUDES(mutex_) {
     const auto addresses = resolve(connector_->server.host, connector_->server.port, call.until, call.stop);
     if (!addresses) return addresses.error().within(call.what);
@@ -68,7 +77,7 @@ class RestCalls final : public Calls {
       auto connection = std::make_unique<RestConnection>(connector_, text);
       bool unreachable = false;
       Result<Response> response = connection->exchange(call, unreachable);
-      if (response) keep(std::move(connection));
+      keep(std::move(connection), response);
       if (response || !unreachable || &address == &addresses->back()) return response;
     }
     return own_->call(call);  // The server has IPv6 addresses only, or they are behind the others.
@@ -91,7 +100,9 @@ class RestCalls final : public Calls {
     return nullptr;
   }
 
-  void keep(std::unique_ptr<RestConnection> connection) TPUSLICE_EXCLUDES(mutex_) {
+  /// Keeps the connection if it can be used again.
+  void keep(std::unique_ptr<RestConnection> connection, const Result<Response>& response) TPUSLICE_EXCLUDES(mutex_) {
+    if (!response || response->status < kFirstFinalStatus) return;
     const MutexLock lock(mutex_);
     kept_.push_back({std::move(connection), clock_.now()});
   }

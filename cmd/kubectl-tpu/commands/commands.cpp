@@ -12,6 +12,17 @@ void add_all_commands(CLI::App& app, Commands& commands) {
   add_what_if(app, commands);
   add_history(app, commands);
   add_ui(app, commands);
+  add_hosts(app, commands);
+  add_logs(app, commands);
+  add_session(app, commands);
+  add_create(app, commands);
+  add_restart(app, commands);
+  add_drain(app, commands);
+  add_undrain(app, commands);
+  add_check(app, commands);
+  add_migrate(app, commands);
+  add_report(app, commands);
+  add_completion(app, commands);
   add_version(app, commands);
 }
 

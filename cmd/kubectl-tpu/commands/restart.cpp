@@ -42,7 +42,7 @@ Result<ExitCode> restart_slices(Context& context, const RestartOptions& options)
                             options.slice.empty() ? "" : " " + options.slice);
   const RestartCost cost = restart_cost(workload.type.kind, workload.object.json(), hosts_of_largest(pods));
   context.print(
-      fmt::format("Restarts {} of {}. It counts: {}.\n",
+      fmt::format("Restarts {} of {}. Cost: {}.\n",
                   pods.size() == 1 ? "slice " + slice_name_of(pods.front()) : fmt::format("{} slices", pods.size()),
                   workload.name(), cost.text));
   const std::string where = workload.name() + " -n " + workload.object.namespace_name();
