@@ -231,7 +231,6 @@ function endSimulation() {
 
 /** @param {Fleet} next */
 function take(next) {
-  next = keepEqual(live, next);
   const added = live ? newAttention(live.attention, next.attention) : "";
   const same = live && JSON.stringify(live.attention) === JSON.stringify(next.attention);
   live = next;
@@ -361,7 +360,7 @@ async function connect() {
   if (config.whatIf && view.drained.length > 0) await simulate();
   if (!config.live) return;
   follow({
-    fleet: take,
+    fleet: (next) => take(keepEqual(live, next)),
     diff: (diff) => live && take(applyDiff(live, diff)),
     problem: (message) => drawProblem(message && `Not live: ${message}. Shown is the fleet of ${clockText(live?.time ?? "")}.`),
   });

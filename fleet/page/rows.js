@@ -19,7 +19,7 @@ function groupCounts(pools) {
 }
 
 /**
- * Rows of the map: for each TPU and topology a row of the group, then its pools by name.
+ * Rows of the map: for each TPU and topology a row of the group, then its pools. Both are in the order of the fleet.
  * @param {Fleet} fleet
  * @param {Filter} filter
  * @returns {import("./types.js").MapRow[]}
@@ -36,9 +36,7 @@ export function mapRows(fleet, filter) {
   }
   /** @type {import("./types.js").MapRow[]} */
   const rows = [];
-  for (const shape of [...groups.keys()].sort(compareNames)) {
-    const pools = /** @type {Pool[]} */ (groups.get(shape));
-    pools.sort((a, b) => compareNames(a.name, b.name));
+  for (const [shape, pools] of groups) {
     const chips = pools.reduce((sum, pool) => sum + pool.chips, 0);
     const used = pools.reduce((sum, pool) => sum + chipsInUse(pool), 0);
     rows.push({

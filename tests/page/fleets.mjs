@@ -154,3 +154,23 @@ export function largeFleet({ pools, running, waiting }) {
   }
   return fleet;
 }
+
+/** Nodes as `kubectl get nodes -o json` prints them: pools of four hosts of v6e 4x4. @param {string[]} pools */
+export function nodeList(pools) {
+  const labels = (/** @type {string} */ pool) => ({
+    "cloud.google.com/gke-nodepool": pool,
+    "cloud.google.com/gke-tpu-accelerator": "tpu-v6e-slice",
+    "cloud.google.com/gke-tpu-topology": "4x4",
+  });
+  const node = (/** @type {string} */ pool, /** @type {number} */ index) => ({
+    apiVersion: "v1",
+    kind: "Node",
+    metadata: { name: `${pool}-${index}`, uid: `${pool}-${index}`, resourceVersion: "1", labels: labels(pool) },
+    spec: {},
+    status: {
+      allocatable: { "google.com/tpu": "4", cpu: "180", memory: "700Gi", pods: "110" },
+      conditions: [{ type: "Ready", status: "True", lastTransitionTime: before(kHour) }],
+    },
+  });
+  return { apiVersion: "v1", kind: "List", items: pools.flatMap((pool) => [0, 1, 2, 3].map((index) => node(pool, index))) };
+}

@@ -41,11 +41,17 @@ test("a difference changes what it names and nothing else", () => {
   });
   assert.equal(next.time, "2026-01-01T06:52:11Z");
   assert.equal(next.pools.length, old.pools.length - 1);
-  assert.equal(next.pools[0].state, "Broken");
-  assert.equal(next.pools[1], old.pools[1], "the same object");
+  assert.equal(next.pools.find((pool) => pool.name === "v6e-4x4-a")?.state, "Broken");
+  assert.equal(next.pools[0], old.pools[0], "the same object");
   assert.equal(next.slices, old.slices);
   assert.equal(next.attention, old.attention);
   assert.deepEqual(model.applyDiff(next, { attention: null }).attention, []);
+});
+
+test("a pool that is new has its place in the order", () => {
+  const added = { ...smallFleet().pools[0], name: "v6e-4x4-aa" };
+  const next = model.applyDiff(fleet(), { pools: { set: { "cloud.google.com/gke-nodepool|v6e-4x4-aa": added } } });
+  assert.deepEqual(next.pools.map((pool) => pool.name).slice(2, 5), ["v6e-4x4-a", "v6e-4x4-aa", "v6e-4x4-b"]);
 });
 
 test("objects of the same key are numbered", () => {
@@ -58,8 +64,9 @@ test("a fleet that is read again keeps the objects that are equal", () => {
   const document = smallFleet();
   document.pools[2].problem = "another";
   const next = model.keepEqual(old, model.readFleet(document));
-  assert.equal(next.pools[0], old.pools[0]);
-  assert.notEqual(next.pools[2], old.pools[2]);
+  const find = (/** @type {any} */ of, /** @type {string} */ name) => of.pools.find((/** @type {any} */ pool) => pool.name === name);
+  assert.equal(find(next, "v6e-4x4-a"), find(old, "v6e-4x4-a"));
+  assert.notEqual(find(next, "v6e-4x4-c"), find(old, "v6e-4x4-c"));
   assert.equal(next.slices[0], old.slices[0]);
 });
 

@@ -8,7 +8,7 @@ import path from "node:path";
 import test, { after, before as beforeAll } from "node:test";
 
 import { drawn, launch, openPage, plugin, Served } from "./browser.mjs";
-import { smallFleet, smallHistory } from "./fleets.mjs";
+import { nodeList, smallFleet, smallHistory } from "./fleets.mjs";
 
 /** @type {any} */ let browser;
 /** @type {any} */ let served;
@@ -222,6 +222,23 @@ test("a simulation is asked for by pool, says that it is one, and ends", async (
   await banner.waitFor({ state: "hidden" });
   await page.getByText("drained (simulated)").waitFor({ state: "hidden" });
   assert.deepEqual(seen.errors, []);
+  await context.close();
+});
+
+test("a fleet that was read from nodes is simulated by the program", async (t) => {
+  const own = await Served.start(t, nodeList(["v6e-a", "v6e-b"]));
+  const { page, context, seen } = await openPage(browser, own);
+  await drawn(page);
+  const row = page.getByRole("row").filter({ has: page.getByRole("rowheader", { name: "v6e-a", exact: true }) });
+  await row.getByText("4 free").waitFor({ state: "attached" });
+  await page.getByRole("button", { name: "what if" }).click();
+  await row.click();
+  await row.getByText("4 cordoned").waitFor({ state: "attached" });
+  await page.getByText("drained (simulated)").waitFor();
+  await page.getByRole("button", { name: "end the simulation" }).click();
+  await row.getByText("4 free").waitFor({ state: "attached" });
+  assert.deepEqual(seen.errors, []);
+  assert.deepEqual(seen.violations, []);
   await context.close();
 });
 
