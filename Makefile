@@ -61,6 +61,7 @@ rest-assets: first-assets
 	@tests/ray/install.sh >/dev/null || true
 	@tests/kueue/build.sh || true
 	@tests/helm/build.sh || true
+	@tests/page/build.sh || true
 	@tests/upgrade/build.sh || true
 
 test-nodes: deps controlplane ## Build and run the tests on real kubelets alone; see tests/nodes/README.md

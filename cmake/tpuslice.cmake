@@ -164,3 +164,19 @@ function(tpuslice_test name)
   set_tests_properties(${entries} PROPERTIES
     LABELS "${ARG_LABELS}" TIMEOUT ${ARG_TIMEOUT} PROCESSORS ${ARG_SLOTS} COST ${cost})
 endfunction()
+
+# tpuslice_text_literals(<variable> <file>): string literals with the text of a file of the source tree, for code that is
+# generated. Configures again when the file changes. The standard requires compilers to take 65,536 characters; those that build this
+# project have no limit, but warn (-Woverlength-strings).
+function(tpuslice_text_literals variable file)
+  file(READ ${PROJECT_SOURCE_DIR}/${file} text)
+  string(LENGTH "${text}" length)
+  set(literals "")
+  # Compilers limit the length of a string literal, but concatenate adjacent ones.
+  foreach(offset RANGE 0 ${length} 8000)
+    string(SUBSTRING "${text}" ${offset} 8000 part)
+    string(APPEND literals "R\"asset(${part})asset\"\n")
+  endforeach()
+  set(${variable} "${literals}" PARENT_SCOPE)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${file})
+endfunction()

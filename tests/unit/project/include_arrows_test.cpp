@@ -70,7 +70,10 @@ std::map<std::string, std::set<std::string>> make_arrows() {
       {"controllers/drain", {"controllers/runtime", "tpu", "api/client", "api/http", "api/types", "api/base"}},
       {"cmd/tpu-slice-operator", of_operator},
       {"cmd/tpu-slice-sim", plus(of_operator, {"cmd/tpu-slice-operator"})},
-      {"cmd/kubectl-tpu", plus(of_operator, {"cmd/tpu-slice-operator", "cmd/tpu-slice-sim"})},
+      {"fleet/page", {"api/types", "api/base"}},
+      {"cmd/kubectl-tpu",
+       plus(of_operator, {"cmd/tpu-slice-operator", "cmd/tpu-slice-sim", "cmd/kubectl-tpu/ui", "fleet/page"})},
+      {"cmd/kubectl-tpu/ui", {"fleet/page", "api/http", "api/types", "api/base"}},
   };
   for (const std::string& kind : kinds) arrows.try_emplace(kind, of_kind);
   return arrows;

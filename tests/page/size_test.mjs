@@ -1,0 +1,114 @@
+// A large fleet: what the page adds to the document, and what it is sent, as counts and bytes.
+import assert from "node:assert/strict";
+import http from "node:http";
+import test, { after, before as beforeAll } from "node:test";
+
+import { drawn, launch, openPage, Served } from "./browser.mjs";
+import { largeFleet } from "./fleets.mjs";
+
+const kSize = { pools: 1500, running: 2000, waiting: 500 };
+
+/** @type {any} */ let browser;
+/** @type {any} */ let served;
+
+beforeAll(async () => {
+  browser = await launch();
+  served = await Served.start(null, largeFleet(kSize));
+});
+after(async () => {
+  await browser?.close();
+  await served?.stop();
+});
+
+const counts = (/** @type {any} */ page) =>
+  page.evaluate(() => ({
+    elements: document.querySelectorAll("*").length,
+    rows: Math.max(...[...document.querySelectorAll("table")].map((table) => table.querySelectorAll("tbody:not(.spacer) tr").length)),
+  }));
+
+for (const height of [800, 4320]) {
+  test(`1,500 pools are at most 60 rows and 4,000 elements in a window of ${height} px`, async () => {
+    const { page, context, seen } = await openPage(browser, served, { viewport: { width: 1280, height } });
+    await drawn(page);
+    assert.match(await page.locator("#totals").textContent(), /^1500 pools/);
+    for (const key of ["f", "q", "t"]) {
+      await page.keyboard.press(key);
+      for (const row of ["Home", "PageDown", "End"]) {
+        await page.keyboard.press(row);
+        const { rows, elements } = await counts(page);
+        assert.ok(rows > 0 && rows <= 60, `${key} ${row}: ${rows} rows`);
+        assert.ok(elements <= 4000, `${key} ${row}: ${elements} elements`);
+      }
+    }
+    await page.keyboard.press("f");
+    await page.keyboard.press("End");
+    await page.getByRole("rowheader", { name: "v6e-8x8-1496" }).waitFor();
+    assert.equal(await page.getByRole("grid", { name: "Node pools" }).getAttribute("aria-rowcount"), String(1500 + 5 + 1));
+    assert.deepEqual(seen.errors, []);
+    await context.close();
+  });
+}
+
+/** The events of the stream until `enough`. @param {string} cookie @param {(events: string[]) => boolean} enough @returns {Promise<string[]>} */
+function eventsUntil(cookie, enough) {
+  return new Promise((resolve, reject) => {
+    const request = http.get(`${served.base}fleet/v1/watch`, { headers: { cookie } }, (response) => {
+      let text = "";
+      response.on("data", (bytes) => {
+        text += bytes;
+        const events = text.split("\n\n");
+        if (!enough(events)) return;
+        request.destroy();
+        resolve(events);
+      });
+    });
+    request.on("error", reject);
+  });
+}
+
+test("a change of 100 pools is sent as these, and draws only those in sight", async (t) => {
+  const { page, context } = await openPage(browser, served);
+  await drawn(page);
+  const cookies = await context.cookies(served.base);
+  const cookie = cookies.map((/** @type {any} */ each) => `${each.name}=${each.value}`).join("; ");
+  await page.evaluate(() => {
+    for (const row of document.querySelectorAll("#map tbody tr")) /** @type {any} */ (row.firstChild).mark = true;
+  });
+  const session = await context.newCDPSession(page);
+  await session.send("Performance.enable");
+  const work = async () => {
+    const { metrics } = await session.send("Performance.getMetrics");
+    return metrics.filter((/** @type {any} */ each) => ["ScriptDuration", "LayoutDuration", "RecalcStyleDuration"].includes(each.name)).reduce((/** @type {number} */ sum, /** @type {any} */ each) => sum + each.value, 0);
+  };
+  const before = await work();
+  const events = eventsUntil(cookie, (all) => {
+    if (all.length === 2) {
+      const fleet = largeFleet(kSize);
+      for (let index = 3; index < 1500; index += 15) fleet.pools[index].state = "Draining";
+      served.change(fleet);
+    }
+    return all.length > 2;
+  });
+  const [whole, diff] = await events;
+  await page.getByRole("gridcell", { name: "draining", exact: true }).first().waitFor();
+  const spent = ((await work()) - before) * 1000;
+  t.diagnostic(`the fleet is ${whole.length} bytes, the change of 100 pools ${diff.length}; drawing it took ${spent.toFixed(1)} ms`);
+  assert.match(diff, /^event: diff\n/);
+  assert.equal(Object.keys(JSON.parse(diff.slice(diff.indexOf("{"))).pools.set).length, 100);
+  assert.ok(diff.length * 8 < whole.length, `${diff.length} of ${whole.length} bytes`);
+  const kept = await page.evaluate(() => [...document.querySelectorAll("#map tbody:not(.spacer) tr")].map((row) => /** @type {any} */ (row.firstChild).mark === true));
+  const drawnAgain = kept.filter((/** @type {boolean} */ same) => !same).length;
+  assert.ok(drawnAgain > 0 && drawnAgain <= kept.length / 3, `${drawnAgain} of ${kept.length} rows were drawn again`);
+  await context.close();
+});
+
+test("the files of the page are small", async () => {
+  const { context, seen } = await openPage(browser, served);
+  const sizes = await Promise.all(
+    seen.requests.filter((url) => /\.(js|css|svg)$|\/$/.test(url.split("#")[0])).map(async (url) => (await (await fetch(url)).text()).length),
+  );
+  assert.ok(sizes.length > 10);
+  const total = sizes.reduce((sum, size) => sum + size, 0);
+  assert.ok(total < 120_000, `${total} bytes`);
+  await context.close();
+});
