@@ -54,6 +54,14 @@ TEST_F(FleetCommands, StatusIsHealthyUntilSomethingNeedsSomeone) {
   EXPECT_TRUE(fleet::read_fleet(Json::parse(out_.str())).ok());
 }
 
+TEST_F(FleetCommands, TopIsDrawnAgain) {
+  document_.pool({.name = "v6e-a"}).slice({.workload = "serve", .topology = "8x8", .hosts = 16});
+  EXPECT_EQ(ask({"top", "--rounds", "2", "--interval", "1"}), 0) << err_.str();
+  const std::string text = out_.str();
+  EXPECT_NE(text.find("TOPOLOGY"), text.rfind("TOPOLOGY"));
+  EXPECT_THAT(text, HasSubstr("NoMatchingNodes"));
+}
+
 TEST_F(FleetCommands, PoolsAreChosenByStateAndTpu) {
   document_.pool({.name = "v6e-a"}).pool({.name = "v6e-b", .not_ready = {0}});
   document_.pool({.name = "v6e-c", .topology = "2x4", .hosts = 2});
