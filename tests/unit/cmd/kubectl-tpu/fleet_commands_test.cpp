@@ -159,6 +159,7 @@ TEST(OperatorInfo, ReadsTheOptionsOfTheDeployment) {
            {{"containers",
              Json::array({Json{{"image", "registry.example:5000/tpu-slice-operator:0.1.0@sha256:abc"},
                                {"args", Json::array({"--leader-election-namespace=tpu", "--scale-up=scout",
+                                                     "--feature-gates=SlicePreemption=true",
                                                      "--max-preemptions-per-hour=3", "--config=/etc/x"})}}})}}}}}}},
       {"status", {{"readyReplicas", 1}}}};
   fleet::Snapshot snapshot;
@@ -168,6 +169,7 @@ TEST(OperatorInfo, ReadsTheOptionsOfTheDeployment) {
   EXPECT_EQ(snapshot.cluster.ready, 1);
   EXPECT_EQ(snapshot.options.scale_up.mode, placement::ScaleUp::kScout);
   EXPECT_EQ(snapshot.options.scale_up.namespace_name, "tpu");
+  EXPECT_EQ(snapshot.options.max_preemptions_per_hour, 3U);
 }
 
 }  // namespace
