@@ -103,6 +103,14 @@ TEST_F(FleetCommands, WhatIfTakesSeveralChanges) {
   EXPECT_EQ(ask({"what-if", "drain", "pool/v6e-a", "add", "v6e 4x4"}), 0) << err_.str();
   EXPECT_THAT(out_.str(), HasSubstr("v6e-4x4-new-1"));
   EXPECT_EQ(ask({"what-if", "drain"}), 2);
+  EXPECT_EQ(ask({"what-if"}), 2);
+}
+
+TEST_F(FleetCommands, WhatIfAppliesAManifest) {
+  document_.pool({.name = "v6e-a"}).slice({.workload = "train", .pool = "v6e-a"});
+  EXPECT_EQ(ask({"what-if", "delete", "jobset/train", "-f", "deploy/samples/job-train-v6e-4x4.yaml"}), 0) << err_.str();
+  EXPECT_THAT(out_.str(), HasSubstr("is deleted"));
+  EXPECT_THAT(out_.str(), HasSubstr("is new"));
 }
 
 TEST_F(FleetCommands, HistoryIsOfATime) {
