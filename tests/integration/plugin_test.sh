@@ -23,6 +23,7 @@ eventually "the sample runs" '^ready$' ready
 expect "kubectl finds the plugin" 'Kubernetes +v1\.' kubectl tpu version
 expect "the house's client answers the same" 'Kubernetes +v1\.' kubectl tpu version --http own
 expect "help lists the commands" '^ +drain ' kubectl tpu --help
+expect "requests are logged" 'request.*target=/version' kubectl tpu version -v 6
 code "an unknown command is a usage error" 2 kubectl tpu frobnicate
 code "an unknown workload is an error" 1 kubectl tpu hosts raycluster/none
 expect "an unknown workload is named" 'raycluster.* "none" not found|none' kubectl tpu hosts raycluster/none
