@@ -191,7 +191,8 @@ TEST(Project, OnlyRenderAddsActionsToStages) {
 
 TEST(Project, TheHttpLibrariesStayInsideApiHttp) {
   const std::regex library(R"re(#include\s+[<"](cpprest|pplx|boost/(asio|beast)|openssl|zlib))re");
-  // Hashes and base64 are the only other uses of OpenSSL, gzip files of zlib; the tests of api/http connect without its classes.
+  // Hashes and base64 are the only other uses of OpenSSL, gzip files of zlib; the tests of api/http connect without its
+  // classes.
   const std::regex allowed(R"re(^(api/http/|api/base/(base64|gzip|hash)\.|tests/unit/api/http/))re");
   std::vector<std::string> wrong;
   for (const SourceFile& file : sources_and_tests()) {
