@@ -16,7 +16,7 @@ namespace {
 
 /// A slice whose hosts are not Ready for longer needs someone. Images of TPU programs take minutes to pull.
 constexpr Duration kSlowStart = std::chrono::minutes(15);
-constexpr std::size_t kMaxText = 300;
+constexpr std::size_t kMaxAttentionText = 300;
 
 std::string for_how_long(const std::optional<Timestamp>& since, Timestamp now) {
   return since ? " for " + human_duration(std::max(now - *since, Duration::zero())) : std::string();
@@ -29,7 +29,7 @@ void add_pool(const Pool& pool, Timestamp now, std::vector<Attention>& out) {
   const std::string effect = used ? "it is in use" : fmt::format("{} chips idle", pool.chips);
   out.push_back({"pool/" + pool.name,
                  {},
-                 clip(fmt::format("{}{}: {}", pool.problem, for_how_long(pool.since, now), effect), kMaxText),
+                 clip(fmt::format("{}{}: {}", pool.problem, for_how_long(pool.since, now), effect), kMaxAttentionText),
                  "kubectl tpu explain pool/" + pool.name});
 }
 
@@ -57,7 +57,7 @@ std::vector<Attention> make_attention(const Fleet& fleet) {
     std::string problem = problem_of(slice, fleet.time);
     if (problem.empty() || !known.insert(slice.workload).second) continue;
     const std::string name = fmt::format("{}/{}", to_lower(slice.workload.kind), slice.workload.name);
-    out.push_back({name, slice.workload.namespace_name, clip(std::move(problem), kMaxText),
+    out.push_back({name, slice.workload.namespace_name, clip(std::move(problem), kMaxAttentionText),
                    fmt::format("kubectl tpu explain {} -n {}", name, slice.workload.namespace_name)});
   }
   return out;

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "api/base/strings.h"
 #include "api/types/utf8.h"
 
 namespace tpuslice::fleet {
@@ -45,13 +46,29 @@ Result<HistoryRecord> read_history_record(const Json& json) {
   return record;
 }
 
+std::vector<HistoryRecord> read_history_lines(std::string_view text) {
+  std::vector<HistoryRecord> records;
+  for (const std::string& line : split(text, '\n')) {
+    const Result<Json> json = parse_json(line);
+    if (!json) continue;
+    if (Result<HistoryRecord> record = read_history_record(*json)) records.push_back(*std::move(record));
+  }
+  return records;
+}
+
 Json write_history_record(const HistoryRecord& record) {
   Json json = {{"time", format_rfc3339(record.time)}};
-  const std::pair<const char*, const std::string*> texts[] = {
-      {"namespace", &record.namespace_name}, {"kind", &record.kind},           {"name", &record.name},
-      {"slice", &record.slice},              {"what", &record.what},           {"code", &record.code},
-      {"why", &record.why},                  {"container", &record.container}, {"node", &record.node},
-      {"pool", &record.pool},                {"backOn", &record.back_on}};
+  const std::pair<const char*, const std::string*> texts[] = {{"namespace", &record.namespace_name},
+                                                              {"kind", &record.kind},
+                                                              {"name", &record.name},
+                                                              {"slice", &record.slice},
+                                                              {"what", &record.what},
+                                                              {"code", &record.code},
+                                                              {"why", &record.why},
+                                                              {"container", &record.container},
+                                                              {"node", &record.node},
+                                                              {"pool", &record.pool},
+                                                              {"backOn", &record.back_on}};
   for (const auto& [member, text] : texts) {
     if (!text->empty()) json[member] = *text;
   }

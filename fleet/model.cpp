@@ -38,8 +38,8 @@ void sort_slices(std::vector<FleetSlice>& slices) {
 void keep_one_of_each(std::vector<FleetSlice>& slices) {
   std::set<std::pair<std::string, std::string>> known;
   std::ranges::stable_sort(slices, {}, [](const FleetSlice& slice) { return slice.pool.empty(); });
-  std::erase_if(slices,
-                [&](const FleetSlice& slice) { return !known.emplace(slice.workload.namespace_name, slice.key).second; });
+  std::erase_if(
+      slices, [&](const FleetSlice& slice) { return !known.emplace(slice.workload.namespace_name, slice.key).second; });
 }
 
 }  // namespace
@@ -111,7 +111,7 @@ Fleet build_fleet(const Snapshot& snapshot) {
   for (const std::string& accelerator : accelerators_of(snapshot)) {
     placement::AcceleratorCache cache(accelerator, planning_options(snapshot));
     read_cache(snapshot, cache);
-    const Outlook outlook = plan_outlook(snapshot, cache);
+    const Outlook outlook = snapshot.is_complete() ? plan_outlook(snapshot, cache) : Outlook();
     const AcceleratorModel model{snapshot, names, cache, outlook};
     std::ranges::move(make_pools(model), std::back_inserter(fleet.pools));
     std::ranges::move(make_slices(model), std::back_inserter(fleet.slices));

@@ -18,7 +18,7 @@
 namespace tpuslice::fleet {
 namespace {
 
-constexpr std::size_t kMaxText = 100;
+constexpr std::size_t kMaxPoolText = 100;
 constexpr std::int64_t kAmpleMilliCpu = 1'000'000;
 constexpr std::int64_t kAmpleBytes = std::int64_t{1} << 50U;
 
@@ -40,7 +40,7 @@ Result<const tpu::Accelerator*> accelerator_named(const std::string& name) {
     if (best == nullptr || each.max_chips > best->max_chips) best = &each;
   }
   if (best != nullptr) return best;
-  return Error::invalid_argument("found \"{}\", expected one of {}", clip(name, kMaxText), fmt::join(known, ", "));
+  return Error::invalid_argument("found \"{}\", expected one of {}", clip(name, kMaxPoolText), fmt::join(known, ", "));
 }
 
 Result<PoolText> parse(std::string_view text) {
@@ -48,17 +48,16 @@ Result<PoolText> parse(std::string_view text) {
   std::erase(words, "");
   if (words.size() < 2 || words.size() > 3) {
     return Error::invalid_argument("found \"{}\", expected \"v6e 4x4 x3\": TPU, topology and number of node pools",
-                                   clip(std::string(text), kMaxText));
+                                   clip(std::string(text), kMaxPoolText));
   }
   PoolText out;
   ASSIGN_OR_RETURN(out.accelerator, accelerator_named(words[0]));
   ASSIGN_OR_RETURN(out.topology, tpu::Topology::parse(words[1]));
   RETURN_IF_ERROR(tpu::check_topology(*out.accelerator, out.topology));
   if (words.size() == 2) return out;
-  const std::optional<int> count =
-      words[2].starts_with('x') ? parse_count(words[2].substr(1)) : std::optional<int>();
+  const std::optional<int> count = words[2].starts_with('x') ? parse_count(words[2].substr(1)) : std::optional<int>();
   if (!count || *count < 1 || *count > kMaxNewPools) {
-    return Error::invalid_argument("found \"{}\", expected x1 to x{}", clip(words[2], kMaxText), kMaxNewPools);
+    return Error::invalid_argument("found \"{}\", expected x1 to x{}", clip(words[2], kMaxPoolText), kMaxNewPools);
   }
   out.count = *count;
   return out;
@@ -82,11 +81,11 @@ NodeView make_example(const PoolText& text) {
   NodeView node;
   set_label(node, tpu::kAcceleratorLabel, std::string(text.accelerator->label));
   set_label(node, tpu::kTopologyLabel, text.topology.to_string());
-  ResourceAmounts amounts = {{"cpu", kAmpleMilliCpu},
-                             {"ephemeral-storage", kAmpleBytes},
-                             {SharedString(tpu::kTpuResource),
-                              tpu::default_chips_per_host(*text.accelerator, text.topology)},
-                             {"memory", kAmpleBytes}};
+  ResourceAmounts amounts = {
+      {"cpu", kAmpleMilliCpu},
+      {"ephemeral-storage", kAmpleBytes},
+      {SharedString(tpu::kTpuResource), tpu::default_chips_per_host(*text.accelerator, text.topology)},
+      {"memory", kAmpleBytes}};
   std::ranges::sort(amounts, {}, [](const ResourceAmount& each) { return each.name.str(); });
   node.allocatable = SharedValue<ResourceAmounts>::decoded(std::move(amounts));
   node.taints = {{SharedString(tpu::kTpuTaint), "present", "NoSchedule"}};
@@ -124,8 +123,8 @@ Result<std::vector<NodePtr>> new_pools(std::string_view text, const Snapshot& sn
   std::vector<NodePtr> nodes;
   int number = 1;
   for (int made = 0; made < wanted.count; ++number) {
-    const std::string pool = fmt::format("{}-{}-new-{}", tpu_name(wanted.accelerator->label),
-                                         wanted.topology.to_string(), number);
+    const std::string pool =
+        fmt::format("{}-{}-new-{}", tpu_name(wanted.accelerator->label), wanted.topology.to_string(), number);
     if (taken.contains(pool)) continue;
     ++made;
     set_label(node, snapshot.topology_key, pool);

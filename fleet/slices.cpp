@@ -71,7 +71,7 @@ class SliceMaker {
     return use == nullptr ? std::string() : value_of(use->node->labels, tpu::kTopologyLabel);
   }
 
-  /// Where it runs.
+  /// The pool in which it runs.
   std::string pool_of() const {
     if (!cached_.occupied.empty()) return cached_.occupied.front();
     for (const PodPtr& pod : cached_.slice.hosts) {
@@ -154,7 +154,7 @@ class SliceMaker {
 
   void set_waiting() {
     const Verdict* const verdict = find_verdict();
-    if (verdict == nullptr) return set_waiting_ungated();
+    if (verdict == nullptr) return model_.snapshot.is_complete() ? set_waiting_ungated() : set_written_reason();
     if (verdict->domain) {
       out_.pool = *verdict->domain;
       return;
@@ -169,8 +169,21 @@ class SliceMaker {
         out_.behind.push_back(to_string(model_.names.of(*pod)));
       }
     }
-    const bool too_few = verdict->position > 0 && verdict->matching < verdict->wanted && !verdict->asked_for_nodes;
+    const bool too_few = verdict->position > 0 && verdict->matching + verdict->asked_in_gang < verdict->wanted;
     out_.never = too_few || needs_someone(verdict->code);
+  }
+
+  /// What the operator has written on the pods last.
+  void set_written_reason() {
+    for (const PodPtr& pod : cached_.slice.live()) {
+      const std::string& waiting = pod->annotation(tpu::kWaiting);
+      if (waiting.empty()) continue;
+      out_.reason = waiting;
+      out_.code = pod->annotation(tpu::kWaitingReason);
+      return;
+    }
+    if (cached_.state.phase != SlicePhase::kReady) out_.code = to_string(cached_.state.code);
+    out_.reason = cached_.state.reason;
   }
 
   /// A slice that kube-scheduler places.

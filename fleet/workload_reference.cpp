@@ -10,7 +10,7 @@
 namespace tpuslice::fleet {
 namespace {
 
-constexpr std::size_t kMaxText = 100;
+constexpr std::size_t kMaxReference = 100;
 
 /// Short names and plurals that are no kind with an "s".
 constexpr std::array<std::pair<std::string_view, std::string_view>, 7> kShortNames = {{{"lws", "leaderworkerset"},
@@ -36,7 +36,7 @@ Result<Reference> read_reference(std::string_view text) {
   if (slash == std::string_view::npos || slash == 0 || slash + 1 == text.size() ||
       text.find('/', slash + 1) != std::string_view::npos) {
     return Error::invalid_argument("found \"{}\", expected <kind>/<name>, such as rayjob/train or pool/v6e-a",
-                                   clip(std::string(text), kMaxText));
+                                   clip(std::string(text), kMaxReference));
   }
   std::string kind = to_lower(text.substr(0, slash));
   if (const std::size_t dot = kind.find('.'); dot != std::string::npos) kind.resize(dot);  // "jobset.jobset.x-k8s.io"

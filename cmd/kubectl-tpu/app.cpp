@@ -31,6 +31,9 @@ void add_global_options(CLI::App& app, GlobalOptions& options) {
   app.add_option("--request-timeout", options.request_timeout, "Seconds for one request. Default: 30")
       ->check(CLI::Range(1, kMaxRequestTimeout))
       ->group("Global options");
+  app.add_option("--http", options.http, "HTTP client for calls: cpprestsdk or own. Default: cpprestsdk")
+      ->check(CLI::IsMember({"cpprestsdk", "own"}))
+      ->group("Global options");
   app.add_option("-v,--v", options.verbosity, "Log level: 1 says what is done, 6 each request. Default: 0")
       ->check(CLI::Range(0, kMaxVerbosity))
       ->group("Global options");
@@ -62,6 +65,7 @@ std::unique_ptr<CLI::App> make_app(GlobalOptions& options, Commands& commands) {
       "Shows TPU slices and node pools, why slices wait and what would help, and runs the commands that slices need.",
       "kubectl tpu");
   app->set_help_flag("-h,--help", "Print this help");
+  app->set_version_flag("--version", TPUSLICE_VERSION);
   app->require_subcommand(0, 1);
   app->fallthrough();  // Global options may follow the command, as in kubectl.
   add_global_options(*app, options);

@@ -2,6 +2,8 @@
 
 #include "api/client/credentials.h"
 #include "api/http/client/network_transport.h"
+#include "api/http/rest/rest_transport.h"
+#include "cmd/kubectl-tpu/logged_transport.h"
 
 namespace tpuslice::plugin {
 namespace {
@@ -17,7 +19,12 @@ Result<Connection> connect_to_cluster(const GlobalOptions& options, const Clock&
   ASSIGN_OR_RETURN(http::TransportOptions transport, client::transport_options(connection.config, clock));
   transport.max_parallel = kMaxParallel;
   transport.user_agent = "kubectl-tpu";
-  ASSIGN_OR_RETURN(connection.transport, http::make_network_transport(std::move(transport)));
+  if (options.http == "own") {
+    ASSIGN_OR_RETURN(connection.transport, http::make_network_transport(std::move(transport)));
+  } else {
+    ASSIGN_OR_RETURN(connection.transport, http::make_rest_transport(std::move(transport)));
+  }
+  connection.transport = std::make_unique<LoggedTransport>(std::move(connection.transport), clock, log);
   log.info("connecting", {{"server", connection.config.server}});
   return connection;
 }

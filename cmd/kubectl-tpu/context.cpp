@@ -41,8 +41,7 @@ Result<client::Client*> Context::api() {
 
 Result<http::Transport*> Context::streams() {
   RETURN_IF_ERROR(connect());
-  Connection& connection = **connection_;
-  return connection.streams ? connection.streams.get() : connection.transport.get();
+  return (*connection_)->transport.get();
 }
 
 Result<const client::ClientConfig*> Context::config() {

@@ -9,6 +9,7 @@
 #include <stop_token>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "api/base/clock.h"
 #include "api/base/log.h"
@@ -36,16 +37,16 @@ struct GlobalOptions {
   bool all_namespaces = false;
   std::string output;  ///< "", "wide", "json", "yaml" or "name".
   bool no_headers = false;
-  int verbosity = 0;            ///< 0: silent; from 6 on, each request is logged to standard error.
-  int request_timeout = 30;     ///< Seconds.
-  std::string colour = "auto";  ///< "auto", "always" or "never".
+  int verbosity = 0;                ///< 0: silent; from 6 on, each request is logged to standard error.
+  int request_timeout = 30;         ///< Seconds.
+  std::string http = "cpprestsdk";  ///< What sends calls: "cpprestsdk" or "own" (docs/adr/0045).
+  std::string colour = "auto";      ///< "auto", "always" or "never".
 };
 
 /// The connection to an API server.
 struct Connection {
   client::ClientConfig config;
-  std::unique_ptr<http::Transport> transport;  ///< Reads one answer per call.
-  std::unique_ptr<http::Transport> streams;    ///< Opens streams; null: `transport` does.
+  std::unique_ptr<http::Transport> transport;
 };
 
 /// What the program has from its process; tests have their own.
@@ -56,6 +57,10 @@ struct Surroundings {
   std::stop_token stop = {};            ///< Requested by a signal.
   bool terminal = false;                ///< `out` is a terminal that knows colours.
   std::string invoked = "kubectl tpu";  ///< How the user calls the program, for the commands that it prints.
+  /// Runs a program in the foreground (program.h); returns its exit code.
+  std::function<Result<int>(std::vector<std::string> command, const std::stop_token& stop)> run = {};
+  /// Runs a program and returns what it prints to standard output. Errors: also an exit code other than 0.
+  std::function<Result<std::string>(const std::vector<std::string>& command)> capture = {};
   std::function<Result<Connection>(const GlobalOptions& options, const Clock& clock, const Logger& log)> connect = {};
 };
 

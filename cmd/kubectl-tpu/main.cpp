@@ -9,6 +9,7 @@
 
 #include "cmd/kubectl-tpu/app.h"
 #include "cmd/kubectl-tpu/connect.h"
+#include "cmd/kubectl-tpu/program.h"
 #include "cmd/tpu-slice-operator/signals.h"
 
 namespace tpuslice::plugin {
@@ -30,6 +31,8 @@ int run(int argc, const char* const* argv) {
                                   .clock = clock,
                                   .stop = signals.token(),
                                   .terminal = shows_colours(),
+                                  .run = run_program,
+                                  .capture = capture_program,
                                   .connect = connect_to_cluster};
   const int code = run_app({argv + 1, argv + argc}, surroundings);
   std::cout.flush();

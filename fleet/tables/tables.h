@@ -13,8 +13,8 @@ namespace tpuslice::fleet {
 
 struct TableOptions {
   bool wide = false;
-  bool all = false;              ///< All rows; else the first kMaxRows.
-  bool show_namespace = true;    ///< Names of workloads begin with their namespace.
+  bool all = false;            ///< All rows; else the first kMaxRows.
+  bool show_namespace = true;  ///< Names of workloads begin with their namespace.
 };
 
 inline constexpr std::size_t kMaxRows = 50;
@@ -34,8 +34,8 @@ struct Rows {
 /// What needs someone, a line each, with the command to type next.
 [[nodiscard]] Rows attention_table(const std::vector<Attention>& attention, const TableOptions& options = {});
 
-/// The hosts of a pool: "####" in use, "." free, "r" reserved, "x" broken, "c" cordoned, "m" maintenance soon; of more
-/// than 16 hosts, how many there are of each.
+/// The hosts of a pool, a character each: # in use, . free, r reserved, x broken, c cordoned, m maintenance soon, _
+/// missing. For more than 16 hosts it is how many there are of each.
 [[nodiscard]] std::string hosts_text(const Pool& pool);
 /// "in use"
 [[nodiscard]] std::string state_text(PoolState state);

@@ -13,7 +13,7 @@ constexpr Duration kMaxAge = std::chrono::minutes(10);
 
 }  // namespace
 
-Result<std::unique_ptr<Calls>> Calls::make(const std::shared_ptr<Connector>& connector) {
+Result<std::unique_ptr<Calls>> OwnCalls::make(const std::shared_ptr<Connector>& connector) {
   ContextPtr context;
   if (connector->server.tls()) {
     context.reset(SSL_CTX_new(TLS_client_method()));
@@ -23,10 +23,10 @@ Result<std::unique_ptr<Calls>> Calls::make(const std::shared_ptr<Connector>& con
     if (!connector->options.insecure_skip_verify) SSL_CTX_set_verify(context.get(), SSL_VERIFY_PEER, nullptr);
     RETURN_IF_ERROR(configure_tls(context.get(), *connector));
   }
-  return std::unique_ptr<Calls>(new Calls(connector, std::move(context)));
+  return std::unique_ptr<Calls>(new OwnCalls(connector, std::move(context)));
 }
 
-Status Calls::prepare(std::unique_ptr<Connection>& connection, const Call& call) {
+Status OwnCalls::prepare(std::unique_ptr<Connection>& connection, const Call& call) {
   if (!connection) {
     ASSIGN_OR_RETURN(connection, Connection::open(*connector_, context_.get(), call));
   }
@@ -35,7 +35,7 @@ Status Calls::prepare(std::unique_ptr<Connection>& connection, const Call& call)
   return Error::of(ErrorCode::kCancelled, "{}: it may no longer be sent", call.what);
 }
 
-Result<Response> Calls::call(const Call& call) {
+Result<Response> OwnCalls::call(const Call& call) {
   for (std::unique_ptr<Connection> connection = take();; connection = nullptr) {
     const bool kept = connection != nullptr;
     RETURN_IF_ERROR(prepare(connection, call));
@@ -49,7 +49,7 @@ Result<Response> Calls::call(const Call& call) {
   }
 }
 
-Result<std::unique_ptr<Stream>> Calls::open(const Call& call) {
+Result<std::unique_ptr<Stream>> OwnCalls::open(const Call& call) {
   for (std::unique_ptr<Connection> connection = take();; connection = nullptr) {
     const bool kept = connection != nullptr;
     RETURN_IF_ERROR(prepare(connection, call));
@@ -60,7 +60,7 @@ Result<std::unique_ptr<Stream>> Calls::open(const Call& call) {
   }
 }
 
-std::unique_ptr<Connection> Calls::take() {
+std::unique_ptr<Connection> OwnCalls::take() {
   while (true) {
     Kept found;
     {
@@ -75,7 +75,7 @@ std::unique_ptr<Connection> Calls::take() {
   }
 }
 
-void Calls::keep(std::unique_ptr<Connection> connection) {
+void OwnCalls::keep(std::unique_ptr<Connection> connection) {
   const Instant now = clock_.now();
   std::vector<Kept> old;  // Closed outside of the lock.
   const MutexLock lock(mutex_);

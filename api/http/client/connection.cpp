@@ -129,7 +129,7 @@ bool Connection::read_answer(const Call& call, Response& response, Socket::Error
   return answered;
 }
 
-std::optional<Error> Connection::unpack(const Call& call, Response& response) const {
+std::optional<Error> unpack(const Call& call, Response& response) {
   if (!is_gzip(response.headers) || response.body.empty()) return std::nullopt;
   std::string unpacked;
   const auto problem = gunzip(response.body, call.max_response, unpacked);
@@ -139,21 +139,27 @@ std::optional<Error> Connection::unpack(const Call& call, Response& response) co
   return std::nullopt;
 }
 
-Error Connection::too_long(const Call& call) const {
+Error too_long(const Call& call) {
   return Error::of(ErrorCode::kResponseTooLong, "{}: the response is longer than {} bytes", call.what,
                    call.max_response);
 }
 
+Error cancelled(const Call& call) { return Error::of(ErrorCode::kCancelled, "{}: cancelled", call.what); }
+
+Error no_answer_in_time(const Call& call) { return Error::of(ErrorCode::kTimeout, "{}: no answer in time", call.what); }
+
+Error no_bytes_received(const Call& call, Duration idle) {
+  return Error::of(ErrorCode::kTimeout, "{}: no bytes received for {} s", call.what,
+                   std::chrono::duration_cast<std::chrono::seconds>(idle).count());
+}
+
 Error Connection::error_of(const Socket::ErrorCode& problem, const Call& call) const {
-  if (call.stop.stop_requested()) return Error::of(ErrorCode::kCancelled, "{}: cancelled", call.what);
+  if (call.stop.stop_requested()) return cancelled(call);
   if (problem == beast::http::error::body_limit) return too_long(call);
   if (problem == boost::system::errc::timed_out && clock_.now() < call.until) {
-    return Error::of(ErrorCode::kTimeout, "{}: no bytes received for {} s", call.what,
-                     std::chrono::duration_cast<std::chrono::seconds>(connector_.options.idle_timeout).count());
+    return no_bytes_received(call, connector_.options.idle_timeout);
   }
-  if (problem == boost::system::errc::timed_out) {
-    return Error::of(ErrorCode::kTimeout, "{}: no answer in time", call.what);
-  }
+  if (problem == boost::system::errc::timed_out) return no_answer_in_time(call);
   if (!socket_->tls_problem().empty()) return Error::unavailable("{}: TLS: {}", call.what, socket_->tls_problem());
   return Error::unavailable("{}: connection lost: {}", call.what, problem.message());
 }

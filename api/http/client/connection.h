@@ -1,5 +1,5 @@
 // Connection: one connection to the API server, on which the calling thread itself writes a request and reads the
-// answer. Private to this folder.
+// answer. Private to api/http.
 #pragma once
 
 #include <functional>
@@ -27,6 +27,15 @@ struct Call {
   std::function<bool()> may_send = {};  ///< The same as in http::Request.
   std::size_t max_response = 0;         ///< Bytes.
 };
+
+/// The error of a response over the limit of `call`.
+[[nodiscard]] Error too_long(const Call& call);
+/// Unpacks a compressed body. Errors: too_long(); Unavailable for a damaged body.
+[[nodiscard]] std::optional<Error> unpack(const Call& call, Response& response);
+/// The errors of a call that was stopped, that got no answer in time, and that got no bytes for `idle`.
+[[nodiscard]] Error cancelled(const Call& call);
+[[nodiscard]] Error no_answer_in_time(const Call& call);
+[[nodiscard]] Error no_bytes_received(const Call& call, Duration idle);
 
 /// Used by one thread at a time.
 class Connection {
@@ -59,8 +68,6 @@ class Connection {
   Status start_tls(SSL_CTX* context, const Call& call);
   [[nodiscard]] bool read_answer(const Call& call, Response& response, Socket::ErrorCode& problem);
   [[nodiscard]] Error error_of(const Socket::ErrorCode& problem, const Call& call) const;
-  [[nodiscard]] Error too_long(const Call& call) const;
-  [[nodiscard]] std::optional<Error> unpack(const Call& call, Response& response) const;
 
   const Connector& connector_;
   const RealClock clock_;

@@ -1,4 +1,4 @@
-// Connector: what it takes to connect to one server. Private to this folder.
+// Connector: what it takes to connect to one server. Private to api/http.
 #pragma once
 
 #include <openssl/ssl.h>

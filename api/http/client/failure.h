@@ -1,4 +1,4 @@
-// Failure: how a request failed, and whether it may be sent again. Private to this folder.
+// Failure: how a request failed, and whether it may be sent again. Private to api/http.
 #pragma once
 
 #include <string_view>

@@ -1,4 +1,4 @@
-// Gunzip: bodies of "Content-Encoding: gzip". Private to this folder.
+// Gunzip: bodies of "Content-Encoding: gzip". Private to api/http.
 #pragma once
 
 #include <cstddef>

@@ -25,10 +25,11 @@ bool breaks_lines(std::string_view text) { return text.find_first_of(std::string
 
 class NetworkTransport final : public Transport {
  public:
-  NetworkTransport(TransportOptions options, BaseUrl server, std::optional<BaseUrl> proxy)
+  NetworkTransport(TransportOptions options, BaseUrl server, std::optional<BaseUrl> proxy, MakeCalls make)
       : options_(std::move(options)),
         server_(std::move(server)),
         proxy_(std::move(proxy)),
+        make_calls_(make),
         parallel_(options_.max_parallel, clock_) {
     if (options_.metrics != nullptr) measure(*options_.metrics);
   }
@@ -62,7 +63,7 @@ class NetworkTransport final : public Transport {
 
   /// Checks that certificates and keys are usable, before anything is sent. Errors: InvalidArgument.
   Status check() {
-    const auto calls = Calls::make(make_connector(std::nullopt, options_.ca));
+    const auto calls = make_calls_(make_connector(std::nullopt, options_.ca));
     return calls ? Status() : Status(calls.error());
   }
 
@@ -207,7 +208,7 @@ class NetworkTransport final : public Transport {
     const MutexLock lock(mutex_);
     if (pool_ && pool_->connector->identity == identity && pool_->connector->options.ca == ca) return pool_;
     std::shared_ptr<Connector> connector = make_connector(identity, ca);
-    ASSIGN_OR_RETURN(std::unique_ptr<Calls> calls, Calls::make(connector));
+    ASSIGN_OR_RETURN(std::unique_ptr<Calls> calls, make_calls_(connector));
     old = std::exchange(pool_, std::make_shared<Pool>(Pool{connector, std::move(calls)}));
     return pool_;
   }
@@ -215,6 +216,7 @@ class NetworkTransport final : public Transport {
   const TransportOptions options_;
   const BaseUrl server_;
   const std::optional<BaseUrl> proxy_;
+  const MakeCalls make_calls_;
   const RealClock clock_;
   ParallelLimit parallel_;
   Histogram* waits_ = nullptr;  ///< Null without metrics.
@@ -225,6 +227,10 @@ class NetworkTransport final : public Transport {
 }  // namespace
 
 Result<std::unique_ptr<Transport>> make_network_transport(TransportOptions options) {
+  return make_transport_with(std::move(options), OwnCalls::make);
+}
+
+Result<std::unique_ptr<Transport>> make_transport_with(TransportOptions options, MakeCalls make) {
   ASSIGN_OR_RETURN(BaseUrl server, parse_base_url(options.server));
   if (!server.user.empty()) {
     return Error::unsupported("server {}: user and password in the URL are not supported; use a token",
@@ -245,7 +251,7 @@ Result<std::unique_ptr<Transport>> make_network_transport(TransportOptions optio
     if (parsed->tls()) return Error::unsupported("proxy {}: only http:// proxies are supported", parsed->origin());
     proxy = *std::move(parsed);
   }
-  auto transport = std::make_unique<NetworkTransport>(std::move(options), std::move(server), std::move(proxy));
+  auto transport = std::make_unique<NetworkTransport>(std::move(options), std::move(server), std::move(proxy), make);
   RETURN_IF_ERROR(transport->check());
   return std::unique_ptr<Transport>(std::move(transport));
 }

@@ -1,4 +1,4 @@
-// Resolver: the addresses of host names, with deadlines that the system's resolver lacks. Private to this folder.
+// Resolver: the addresses of host names, with deadlines that the system's resolver lacks. Private to api/http.
 #pragma once
 
 #include <sys/socket.h>

@@ -116,10 +116,10 @@ TEST(Kinds, AreThoseWithACrdAndARole) {
   EXPECT_THAT(files_in("deploy/crds", ".yaml", ".yaml"), ContainerEq(names_of_kinds([](const kind::Kind& kind) {
                 return fmt::format("{}_{}s", kind.type.group, kind.controller);
               })));
-  EXPECT_THAT(
-      files_in("deploy/rbac", ".yaml", ".yaml"),
-      ContainerEq(names_of_kinds(controller_of, {"core", "history", "metrics", "preemption", "raycluster-autoscaler",
-                                                 "scale-up", "slice", "users", "webhook", "webhook-certificate"})));
+  EXPECT_THAT(files_in("deploy/rbac", ".yaml", ".yaml"),
+              ContainerEq(names_of_kinds(controller_of,
+                                         {"core", "history", "metrics", "plugin", "preemption", "raycluster-autoscaler",
+                                          "scale-up", "slice", "users", "webhook", "webhook-certificate"})));
 }
 
 TEST(Kinds, AreThoseWithAWebhook) {
@@ -169,6 +169,28 @@ TEST(Kinds, HaveAnEditorAndAViewer) {
         EXPECT_FALSE(may(verb, status)) << name << ": " << verb;
       }
       EXPECT_TRUE(may("get", status)) << name;
+    }
+  }
+}
+
+TEST(Kinds, AreReadByUsersOfThePlugin) {
+  std::vector<Json> roles;
+  append_documents(read_file("deploy/rbac/plugin.yaml").value(), roles);
+  ASSERT_THAT(names_of(roles), ContainerEq(Names{"ClusterRole tpu-slice-fleet", "ClusterRole tpu-slice-view"}));
+  const auto& view = *std::ranges::find(roles, "tpu-slice-view", [](const Json& role) {
+    return string_at(role, {"metadata", "name"});
+  });
+  EXPECT_EQ(view.at("metadata").at("labels"), Json({{"rbac.authorization.k8s.io/aggregate-to-view", "true"}}));
+  for (const kind::Kind* each : kinds()) {
+    for (const char* verb : {"get", "list", "watch"}) {
+      EXPECT_TRUE(kind::allows(view, each->type.group, each->type.plural, verb)) << each->type.plural << ": " << verb;
+    }
+  }
+  for (const Json& role : roles) {
+    for (const Json& rule : array_at(role, {"rules"})) {
+      for (const Json& verb : array_at(rule, {"verbs"})) {
+        EXPECT_TRUE(verb == "get" || verb == "list" || verb == "watch") << role.at("metadata") << verb;
+      }
     }
   }
 }

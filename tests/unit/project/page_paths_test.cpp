@@ -25,7 +25,7 @@ std::vector<SourceFile> pages() {
 }
 
 std::vector<SourceFile> commented_sources() {
-  return read_sources({"api", "cmd", "controllers", "tests", "tpu", "webhook"});
+  return read_sources({"api", "cmd", "controllers", "fleet", "tests", "tpu", "webhook"});
 }
 
 /// All of `text` that the group of `pattern` matches.

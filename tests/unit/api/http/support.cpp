@@ -132,7 +132,7 @@ TransportOptions transport_options(const Server& server) {
 }
 
 std::unique_ptr<Transport> connect(TransportOptions options) {
-  return make_network_transport(std::move(options)).value();
+  return make_transport_under_test(std::move(options)).value();
 }
 
 Request get(std::string target) {

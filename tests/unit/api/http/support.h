@@ -64,6 +64,10 @@ std::unique_ptr<Server> start_gated(Gate& entered, Gate& release);
 /// For `https://127.0.0.1:port` with the authority above.
 TransportOptions transport_options(const Server& server);
 std::unique_ptr<Transport> connect(TransportOptions options);
+
+/// The transports that the tests of Transport run over: each program of tests links one (network_under_test.cpp,
+/// rest_under_test.cpp).
+Result<std::unique_ptr<Transport>> make_transport_under_test(TransportOptions options);
 Request get(std::string target);
 
 std::string gzip(std::string_view text);

@@ -169,7 +169,7 @@ struct InvalidOptionsCase {
 class TransportRefuses : public ::testing::TestWithParam<InvalidOptionsCase> {};
 
 TEST_P(TransportRefuses, InvalidOptions) {
-  const auto transport = make_network_transport(GetParam().options);
+  const auto transport = make_transport_under_test(GetParam().options);
   EXPECT_THAT(transport, IsError(GetParam().code));
 }
 

@@ -1,0 +1,10 @@
+#include "api/http/rest/rest_transport.h"
+#include "tests/unit/api/http/support.h"
+
+namespace tpuslice::http::testing {
+
+Result<std::unique_ptr<Transport>> make_transport_under_test(TransportOptions options) {
+  return make_rest_transport(std::move(options));
+}
+
+}  // namespace tpuslice::http::testing
