@@ -77,6 +77,9 @@ inline constexpr std::string_view kSnapshotSchema = "tpuslice.dev/snapshot.v1";
 /// `object` is a Node, a Pod, a ProvisioningRequest, a ConfigMap or a workload.
 [[nodiscard]] Json trimmed(const Json& object);
 
+/// The object with that kind if it has none: items of a list in the answer of an API server have none.
+[[nodiscard]] Json with_kind(Json object, std::string_view kind);
+
 /// Reads a document of kSnapshotSchema, whose lists may be those of an API server:
 ///
 ///   {"schema": "tpuslice.dev/snapshot.v1", "time": "2026-01-01T00:00:00Z", "cluster": {...}, "options": {...},

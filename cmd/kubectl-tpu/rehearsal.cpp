@@ -10,8 +10,10 @@
 
 #include <fmt/format.h>
 
+#include "api/base/file.h"
 #include "api/base/strings.h"
 #include "api/client/client.h"
+#include "api/types/yaml.h"
 #include "cmd/tpu-slice-operator/kinds.h"
 #include "cmd/tpu-slice-sim/admission/webhooks.h"
 #include "cmd/tpu-slice-sim/assets.h"
@@ -252,6 +254,32 @@ Result<Rehearsed> rehearse(const std::vector<Json>& documents, const RehearsalOp
   stage.settle();
   out.created = stage.created();
   return out;
+}
+
+Result<std::vector<Json>> read_manifests(const std::vector<std::string>& files) {
+  std::vector<Json> objects;
+  for (const std::string& file : files) {
+    ASSIGN_OR_RETURN(const std::string text, read_file(file));
+    auto documents = parse_yaml_documents(text);
+    if (!documents) return documents.error().within(file);
+    for (YamlDocument& document : *documents) {
+      if (string_at(document.value, {"kind"}) != "List") {
+        objects.push_back(std::move(document.value));
+        continue;
+      }
+      for (const Json& item : array_at(document.value, {"items"})) objects.push_back(item);
+    }
+  }
+  if (objects.empty()) return Error::invalid_argument("--filename: found no objects");
+  return objects;
+}
+
+Result<std::string> namespace_of_manifest(Context& context, const FleetSource& source) {
+  if (!context.options().namespace_name.empty()) return context.options().namespace_name;
+  const bool offline = !source.snapshot.empty() || !source.pools.empty();
+  if (offline || context.options().all_namespaces) return std::string("default");
+  ASSIGN_OR_RETURN(const std::string name, context.namespace_name());
+  return name.empty() ? std::string("default") : name;
 }
 
 }  // namespace tpuslice::plugin

@@ -81,7 +81,7 @@ std::vector<std::string> helps_for(const Snapshot& snapshot, const Fleet& fleet,
                                 verdict.wanted - verdict.matching == 1 ? "" : "s",
                                 shape_text(slice.tpu, slice.topology)));
   }
-  if (verdict.position == 0) return helps;
+  if (verdict.position == 0 || verdict.matching < verdict.wanted) return helps;
   if (snapshot.options.max_preemptions_per_hour == 0) {
     helps.push_back(verdict.position > 1 ? "a higher priority: it comes earlier in the queue, but preemption is off"
                                          : "a higher priority: no, preemption is off");

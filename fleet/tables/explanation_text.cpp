@@ -39,7 +39,8 @@ std::string heading(const WorkloadExplanation& of, Timestamp now) {
   if (first.code.empty()) {
     return fmt::format("{} is placed next: {}, in {}.", name, slices_text(of.waiting, first), first.pool);
   }
-  const std::string place = first.position > 0 ? fmt::format(", {} in the queue", ordinal(first.position)) : "";
+  const std::string place =
+      first.position > 0 && !first.never ? fmt::format(", {} in the queue", ordinal(first.position)) : "";
   return fmt::format("{} waits: {}{}{}.  [{}]", name, slices_text(of.waiting, first), for_text(first.since, now), place,
                      first.code);
 }

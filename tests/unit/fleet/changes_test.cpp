@@ -36,7 +36,7 @@ TEST(Changes, ADrainCordonsThePoolAndEndsItsSlice) {
   const Fleet fleet = build_fleet(after);
   EXPECT_EQ(slice_of(fleet, "train").state, SliceState::kWaiting);
   EXPECT_EQ(slice_of(fleet, "train").pool, "v6e-b") << "it has waited for longer than the other";
-  EXPECT_EQ(slice_of(fleet, "next").code, "QueuedBehind") << slice_of(fleet, "next").reason;
+  EXPECT_EQ(slice_of(fleet, "next").code, "NodesInUse") << slice_of(fleet, "next").reason;
 }
 
 TEST(Changes, ALostNodeEndsTheWholeSlice) {

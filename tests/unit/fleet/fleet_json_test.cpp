@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "fleet/redaction.h"
+#include "tests/support/error_matchers.h"
 #include "tests/support/fleet_document.h"
 
 namespace tpuslice::fleet {
@@ -50,7 +51,7 @@ TEST(FleetJson, HasTheMembersOfTheSchema) {
 
 TEST(FleetJson, RefusesAnotherSchema) {
   EXPECT_THAT(read_fleet({{"schema", "tpuslice.dev/fleet.v2"}}).error().message(), HasSubstr("schema: Invalid value"));
-  EXPECT_FALSE(read_fleet({{"schema", "tpuslice.dev/fleet.v1"}}).ok()) << "no time";
+  EXPECT_THAT(read_fleet({{"schema", "tpuslice.dev/fleet.v1"}}), IsError(ErrorCode::kInvalidArgument)) << "no time";
 }
 
 TEST(Redaction, HidesWhatIsInOtherNamespaces) {

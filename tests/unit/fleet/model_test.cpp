@@ -81,6 +81,21 @@ TEST(Fleet, QueuedSlicesHavePositionsAndThoseBeforeThem) {
   EXPECT_EQ(fleet.slices.front().workload.name, "first") << "the queue comes first";
 }
 
+TEST(Fleet, SlicesOfDifferentRequirementsWaitInOneQueueForOnePool) {
+  FleetDocument document;
+  document.pool({.name = "v6e-a"}).slice({.workload = "train", .pool = "v6e-a"});
+  document.slice({.workload = "first", .since = 40min}).slice({.workload = "second", .since = 20min});
+  Json json = document.json();
+  for (Json& pod : json["pods"]) {
+    if (string_at(pod, {"metadata", "name"}).starts_with("second")) {
+      pod["spec"]["containers"][0]["resources"]["requests"]["cpu"] = "100";
+    }
+  }
+  const Fleet fleet = build_fleet(*read_snapshot(json));
+  EXPECT_EQ(slice_of(fleet, "second").position, 2);
+  EXPECT_THAT(slice_of(fleet, "second").behind, ElementsAre("default/jobset/first"));
+}
+
 TEST(Fleet, ASliceForWhichAPoolIsFreeIsPlacedNext) {
   FleetDocument document;
   document.pool({.name = "v6e-a"}).slice({.workload = "next"});

@@ -33,6 +33,18 @@ TEST(Snapshot, IsTheSameAfterItWasTrimmed) {
   EXPECT_EQ(trimmed_snapshot(trimmed), trimmed);
 }
 
+TEST(Snapshot, ItemsOfAnApiServerNeedNoKind) {
+  Json document = a_document().json();
+  document["preemptions"] = {{"metadata", {{"name", "x"}, {"uid", "u"}}},
+                             {"data", {{"tpu-v6e-slice", "1 2026-01-01T11:30:00Z"}}}};
+  for (const char* list : {"nodes", "pods"}) {
+    for (Json& item : document[list]) item.erase("kind");
+  }
+  const Snapshot snapshot = *read_snapshot(trimmed_snapshot(document));
+  EXPECT_EQ(snapshot.preemptions->data.size(), 1U);
+  EXPECT_EQ(*snapshot.pods.front(), *read_snapshot(a_document().json())->pods.front());
+}
+
 TEST(Snapshot, HasNothingThatNoDecoderReads) {
   Json pod = a_document().json()["pods"][0];
   pod["spec"]["containers"][0]["env"] = Json::array({Json{{"name", "PASSWORD"}, {"value", "secret"}}});

@@ -116,10 +116,10 @@ TEST(Kinds, AreThoseWithACrdAndARole) {
   EXPECT_THAT(files_in("deploy/crds", ".yaml", ".yaml"), ContainerEq(names_of_kinds([](const kind::Kind& kind) {
                 return fmt::format("{}_{}s", kind.type.group, kind.controller);
               })));
-  EXPECT_THAT(
-      files_in("deploy/rbac", ".yaml", ".yaml"),
-      ContainerEq(names_of_kinds(controller_of, {"core", "history", "metrics", "plugin", "preemption", "raycluster-autoscaler",
-                                                 "scale-up", "slice", "users", "webhook", "webhook-certificate"})));
+  EXPECT_THAT(files_in("deploy/rbac", ".yaml", ".yaml"),
+              ContainerEq(names_of_kinds(controller_of,
+                                         {"core", "history", "metrics", "plugin", "preemption", "raycluster-autoscaler",
+                                          "scale-up", "slice", "users", "webhook", "webhook-certificate"})));
 }
 
 TEST(Kinds, AreThoseWithAWebhook) {

@@ -54,6 +54,14 @@ TEST_F(FleetCommands, StatusIsHealthyUntilSomethingNeedsSomeone) {
   EXPECT_TRUE(fleet::read_fleet(Json::parse(out_.str())).ok());
 }
 
+TEST_F(FleetCommands, TopIsDrawnAgain) {
+  document_.pool({.name = "v6e-a"}).slice({.workload = "serve", .topology = "8x8", .hosts = 16});
+  EXPECT_EQ(ask({"top", "--rounds", "2", "--interval", "1"}), 0) << err_.str();
+  const std::string text = out_.str();
+  EXPECT_NE(text.find("TOPOLOGY"), text.rfind("TOPOLOGY"));
+  EXPECT_THAT(text, HasSubstr("NoMatchingNodes"));
+}
+
 TEST_F(FleetCommands, PoolsAreChosenByStateAndTpu) {
   document_.pool({.name = "v6e-a"}).pool({.name = "v6e-b", .not_ready = {0}});
   document_.pool({.name = "v6e-c", .topology = "2x4", .hosts = 2});
@@ -95,6 +103,14 @@ TEST_F(FleetCommands, WhatIfTakesSeveralChanges) {
   EXPECT_EQ(ask({"what-if", "drain", "pool/v6e-a", "add", "v6e 4x4"}), 0) << err_.str();
   EXPECT_THAT(out_.str(), HasSubstr("v6e-4x4-new-1"));
   EXPECT_EQ(ask({"what-if", "drain"}), 2);
+  EXPECT_EQ(ask({"what-if"}), 2);
+}
+
+TEST_F(FleetCommands, WhatIfAppliesAManifest) {
+  document_.pool({.name = "v6e-a"}).slice({.workload = "train", .pool = "v6e-a"});
+  EXPECT_EQ(ask({"what-if", "delete", "jobset/train", "-f", "deploy/samples/job-train-v6e-4x4.yaml"}), 0) << err_.str();
+  EXPECT_THAT(out_.str(), HasSubstr("is deleted"));
+  EXPECT_THAT(out_.str(), HasSubstr("is new"));
 }
 
 TEST_F(FleetCommands, HistoryIsOfATime) {
@@ -151,6 +167,7 @@ TEST(OperatorInfo, ReadsTheOptionsOfTheDeployment) {
            {{"containers",
              Json::array({Json{{"image", "registry.example:5000/tpu-slice-operator:0.1.0@sha256:abc"},
                                {"args", Json::array({"--leader-election-namespace=tpu", "--scale-up=scout",
+                                                     "--feature-gates=SlicePreemption=true",
                                                      "--max-preemptions-per-hour=3", "--config=/etc/x"})}}})}}}}}}},
       {"status", {{"readyReplicas", 1}}}};
   fleet::Snapshot snapshot;
@@ -160,6 +177,7 @@ TEST(OperatorInfo, ReadsTheOptionsOfTheDeployment) {
   EXPECT_EQ(snapshot.cluster.ready, 1);
   EXPECT_EQ(snapshot.options.scale_up.mode, placement::ScaleUp::kScout);
   EXPECT_EQ(snapshot.options.scale_up.namespace_name, "tpu");
+  EXPECT_EQ(snapshot.options.max_preemptions_per_hour, 3U);
 }
 
 }  // namespace

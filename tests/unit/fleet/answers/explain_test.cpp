@@ -120,7 +120,7 @@ TEST(Explain, APoolSaysWhatItsRepairWouldStart) {
   EXPECT_THAT(out->problems, ElementsAre("node v6e-c-1 is not Ready for 6h"));
   EXPECT_THAT(out->starts, ElementsAre("default/jobset/next (next-0)"));
   EXPECT_EQ(out->history.size(), 1U);
-  EXPECT_FALSE(explain_pool(*read_snapshot(document.json()), "none").ok());
+  EXPECT_THAT(explain_pool(*read_snapshot(document.json()), "none"), IsError(ErrorCode::kNotFound));
 }
 
 TEST(Explain, TheTextBeginsWithTheAnswer) {
