@@ -27,7 +27,9 @@ namespace {
 
 namespace rest = web::http;
 
-constexpr int kThreads = 2;                                ///< cpprestsdk would start 40.
+/// cpprestsdk would start 40. With several, a connection may be kept only after its answer was passed on, and the next
+/// call connects again.
+constexpr int kThreads = 1;
 constexpr Duration kPoll = std::chrono::milliseconds(10);  ///< Interval of looks at the received bytes.
 constexpr Duration kMaxCancel = std::chrono::seconds(2);   ///< Time for a cancelled call to end.
 constexpr std::uint64_t kMaxFraming = 1U << 20U;           ///< Bytes of the head, and of what stands around a chunk.

@@ -17,7 +17,7 @@ inline constexpr std::size_t kMaxRestResponse = 16U << 20U;
 /// make_network_transport() with other connections and responses of at most kMaxRestResponse. A GET may be sent once
 /// more on a new connection; other requests are sent once, each over a connection of its own.
 ///
-/// Starts two threads, which live as long as the process.
+/// Starts a thread, which lives as long as the process.
 [[nodiscard]] Result<std::unique_ptr<Transport>> make_rest_transport(TransportOptions options);
 
 }  // namespace tpuslice::http

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/support/error_matchers.h"
+
 namespace tpuslice::plugin {
 namespace {
 
@@ -36,8 +38,8 @@ TEST(LoggedTransport, LogsRequestsWithoutTheirHeadersAndBodies) {
                            clock, log);
   EXPECT_EQ(answered.call(request, std::chrono::seconds(1), {}).value().status, 201);
   LoggedTransport failing(std::make_unique<Answering>(Error::unavailable("no connection")), clock, log);
-  EXPECT_FALSE(failing.call(request, std::chrono::seconds(1), {}).ok());
-  EXPECT_FALSE(failing.open(request, std::chrono::seconds(1), {}).ok());
+  EXPECT_THAT(failing.call(request, std::chrono::seconds(1), {}), IsError(ErrorCode::kUnavailable));
+  EXPECT_THAT(failing.open(request, std::chrono::seconds(1), {}), IsError(ErrorCode::kUnavailable));
   ASSERT_EQ(lines.size(), 3U);
   EXPECT_THAT(lines[0], ::testing::AllOf(HasSubstr("POST"), HasSubstr("/api/v1/pods?limit=5"), HasSubstr("201")));
   EXPECT_THAT(lines[1], HasSubstr("no connection"));
