@@ -27,6 +27,8 @@ let historyKnown = false;
 let config = { live: false, history: false, whatIf: false, command: "kubectl tpu" };
 /** @type {{fleet: Fleet | null, lines: string[], failed: string} | null} */
 let simulation = null;
+/** It leaves the URL, and so the browser's history, when the view is saved. */
+const token = readToken(location.hash);
 let view = readView(location.hash);
 let minute = -1;
 /** @type {HTMLElement | null} Where the focus goes back to when the details are closed. */
@@ -350,8 +352,6 @@ function wire() {
 }
 
 async function connect() {
-  const token = readToken(location.hash);
-  save(); // The token leaves the URL, and so the browser's history.
   if (token) await beginSession(token);
   config = await loadConfig();
   byId("what-if-button").hidden = !config.whatIf;
