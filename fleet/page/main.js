@@ -124,7 +124,7 @@ function draw() {
 
 /** @param {Fleet} now @param {number} time @param {import("./types.js").Filter} filter */
 function drawMap(now, time, filter) {
-  map.lit = null;
+  setLit(null);
   map.drained = new Set(view.drained);
   const rows = mapRows(now, filter);
   drawEmptyMap(now, rows.length, copy);
@@ -140,15 +140,22 @@ function drawQueue(now, time) {
   byId("lit").hidden = !active;
   byId("map-scroller").hidden = false;
   if (!active) return;
-  map.lit = poolsFor(now, active.slice);
-  setText(byId("lit-title"), `${workloadName(active.slice)} ${active.slice.slice}: ${poolsForText(map.lit)}`);
-  const lit = map.lit;
+  const lit = poolsFor(now, active.slice);
+  setLit(lit);
+  setText(byId("lit-title"), `${workloadName(active.slice)} ${active.slice.slice}: ${poolsForText(lit)}`);
   const all = mapRows(now, kNoFilter);
   const groups = new Set(all.flatMap((row) => (row.type === "pool" && lit.has(row.key) ? [`group ${shapeName(row.pool)}`] : [])));
   // The group with the lit pools first, so that they are in sight.
   const inGroup = (/** @type {import("./types.js").MapRow} */ row) =>
     row.type === "group" ? groups.has(row.key) : lit.has(row.key);
   map.show([...all.filter(inGroup), ...all.filter((row) => !inGroup(row))], time, config.live);
+}
+
+/** Pools are marked, or no longer. @param {Map<string, string> | null} lit */
+function setLit(lit) {
+  const turns = (map.lit === null) !== (lit === null);
+  map.lit = lit;
+  if (turns) map.list.refresh();
 }
 
 /** @param {string} key Of the slice that is active in the queue. */
