@@ -3,7 +3,7 @@ include(GNUInstallDirs)
 install(TARGETS kubectl-tpu RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT kubectl-tpu)
 install(PROGRAMS deploy/kubectl-tpu/kubectl_complete-tpu DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT kubectl-tpu)
 install(FILES deploy/kubectl-tpu/k9s-plugins.yaml DESTINATION ${CMAKE_INSTALL_DATADIR}/kubectl-tpu COMPONENT kubectl-tpu)
-install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR}/../kubectl-tpu RENAME copyright COMPONENT kubectl-tpu)
+install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/kubectl-tpu RENAME copyright COMPONENT kubectl-tpu)
 
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME kubectl-tpu)

@@ -34,7 +34,8 @@ void gate(PodView& pod) {
   PodScheduling& scheduling = pod.scheduling.edit();
   scheduling.gates = {SharedString(tpu::kSliceGate)};
   if (!scheduling.tolerations.empty()) return;
-  // A view of a pod with a node does not have its tolerations; that of the taint of TPU nodes is added to every TPU pod.
+  // A view of a pod with a node does not have its tolerations; that of the taint of TPU nodes is added to every TPU
+  // pod.
   scheduling.tolerations = {TolerationView{.key = SharedString(tpu::kTpuTaint), .exists = true}};
 }
 
@@ -48,7 +49,8 @@ PodPtr created_again(const PodView& pod, const Snapshot& snapshot, Timestamp que
       out.annotations.erase(SharedString(name));
     }
     PodScheduling& scheduling = out.scheduling.edit();
-    if (pod.annotation(tpu::kSliceMembers) != "") scheduling.node_selector.erase(SharedString(pod.annotation(tpu::kTopologyKey)));
+    if (pod.annotation(tpu::kSliceMembers) != "")
+      scheduling.node_selector.erase(SharedString(pod.annotation(tpu::kTopologyKey)));
   }
   out.uid = pod.uid + "-again";
   out.created = snapshot.time;
@@ -71,9 +73,8 @@ class StartedSlices {
  public:
   explicit StartedSlices(const Snapshot& snapshot) {
     std::vector<PodPtr> pods;
-    std::ranges::copy_if(snapshot.pods, std::back_inserter(pods), [](const PodPtr& pod) {
-      return placement::in_slice(*pod) && tpu::chips_of(*pod) > 0;
-    });
+    std::ranges::copy_if(snapshot.pods, std::back_inserter(pods),
+                         [](const PodPtr& pod) { return placement::in_slice(*pod) && tpu::chips_of(*pod) > 0; });
     for (auto& [key, of_slice] : placement::group_by_slice(pods)) {
       Slice slice = placement::read_slice(key, of_slice);
       if (slice.size > 1 && !slice.started().empty()) slices_.emplace(key, std::move(slice));
@@ -94,10 +95,9 @@ class StartedSlices {
     for (const auto& [key, slice] : slices_) {
       for (const PodPtr& pod : slice.started()) {
         const auto node = by_name.find(pod->node_name);
-        const std::string domain = placement::domain_of(*pod, slice.topology_key,
-                                                        node == by_name.end() ? nullptr : node->second);
-        const bool uses = nodes.contains(pod->node_name) ||
-                          std::ranges::any_of(nodes, [&](const std::string& name) {
+        const std::string domain =
+            placement::domain_of(*pod, slice.topology_key, node == by_name.end() ? nullptr : node->second);
+        const bool uses = nodes.contains(pod->node_name) || std::ranges::any_of(nodes, [&](const std::string& name) {
                             const auto lost = by_name.find(name);
                             return lost != by_name.end() && !domain.empty() && !slice.topology_key.empty() &&
                                    placement::domain_of_node(*lost->second, slice.topology_key) == domain;
@@ -125,7 +125,7 @@ void end_slices(const std::set<ObjectKey>& ended, const std::set<std::string>& n
       if (!is_deleted) pods.push_back(pod);
       continue;
     }
-    if (!placement::is_live(*pod) || tpu::chips_of(*pod) == 0) continue;
+    if (pod->terminating() || pod->phase == PodPhase::kSucceeded || tpu::chips_of(*pod) == 0) continue;
     if (placement::is_gated(*pod)) {
       pods.push_back(pod);
     } else {
@@ -212,13 +212,15 @@ bool plan_round(Snapshot& snapshot) {
 
 Result<std::vector<std::string>> nodes_named(const Reference& reference, const Snapshot& snapshot) {
   if (reference.kind == "node") {
-    const auto found = std::ranges::find(snapshot.nodes, reference.name, [](const NodePtr& node) { return node->key.name; });
-    if (found == snapshot.nodes.end()) return Error::not_found("node {} does not exist", clip(reference.name, kMaxChangeText));
+    const auto found =
+        std::ranges::find(snapshot.nodes, reference.name, [](const NodePtr& node) { return node->key.name; });
+    if (found == snapshot.nodes.end())
+      return Error::not_found("node {} does not exist", clip(reference.name, kMaxChangeText));
     return std::vector<std::string>{reference.name};
   }
   if (reference.kind != "pool") {
-    return Error::invalid_argument("found {}/{}, expected pool/<name> or node/<name>", clip(reference.kind, kMaxChangeText),
-                                   clip(reference.name, kMaxChangeText));
+    return Error::invalid_argument("found {}/{}, expected pool/<name> or node/<name>",
+                                   clip(reference.kind, kMaxChangeText), clip(reference.name, kMaxChangeText));
   }
   std::vector<std::string> nodes = nodes_of_pool(snapshot, reference.name);
   if (nodes.empty()) return Error::not_found("node pool {} has no TPU nodes", clip(reference.name, kMaxChangeText));
@@ -265,7 +267,8 @@ Result<Change> read_change(std::string_view verb, std::string_view subject, cons
     change.kind = ChangeKind::kDelete;
     change.pods = pods_named(reference, snapshot, namespace_name);
     if (!change.pods.empty()) return change;
-    return Error::not_found("{}/{} has no pods{}", clip(reference.kind, kMaxChangeText), clip(reference.name, kMaxChangeText),
+    return Error::not_found("{}/{} has no pods{}", clip(reference.kind, kMaxChangeText),
+                            clip(reference.name, kMaxChangeText),
                             namespace_name.empty() ? "" : " in namespace " + namespace_name);
   }
   if (verb != "drain" && verb != "lose" && verb != "repair") {

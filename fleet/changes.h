@@ -22,7 +22,7 @@ enum class ChangeKind : std::uint8_t {
 
 struct Change {
   ChangeKind kind = ChangeKind::kDrain;
-  std::string text;  ///< As it was written: "drain pool/v6e-4x4-a".
+  std::string text;  ///< Text of the change: "drain pool/v6e-4x4-a".
   std::vector<std::string> nodes = {};
   std::vector<ObjectKey> pods = {};  ///< Deleted pods.
   std::vector<NodePtr> new_nodes = {};

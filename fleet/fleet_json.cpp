@@ -110,9 +110,9 @@ FleetSlice read_slice(const Json& json) {
 }  // namespace
 
 Json write_pool(const Pool& pool, const FleetJsonOptions& options) {
-  Json json = {{"name", pool.name},     {"topologyKey", pool.topology_key}, {"accelerator", pool.accelerator},
-               {"tpu", pool.tpu},       {"topology", pool.topology},        {"chips", pool.chips},
-               {"hosts", pool.hosts},   {"state", to_string(pool.state)},   {"users", Json::array()},
+  Json json = {{"name", pool.name},        {"topologyKey", pool.topology_key}, {"accelerator", pool.accelerator},
+               {"tpu", pool.tpu},          {"topology", pool.topology},        {"chips", pool.chips},
+               {"hosts", pool.hosts},      {"state", to_string(pool.state)},   {"users", Json::array()},
                {"capacity", pool.capacity}};
   if (std::cmp_not_equal(pool.wanted_hosts, pool.hosts.size())) json["wantedHosts"] = pool.wanted_hosts;
   if (options.nodes && !pool.nodes.empty()) json["nodes"] = pool.nodes;
@@ -133,8 +133,12 @@ Json write_pool(const Pool& pool, const FleetJsonOptions& options) {
 }
 
 Json write_slice(const FleetSlice& slice) {
-  Json json = {{"accelerator", slice.accelerator}, {"tpu", slice.tpu},     {"topology", slice.topology},
-               {"hosts", slice.hosts},             {"ready", slice.ready}, {"state", to_string(slice.state)}};
+  Json json = {{"accelerator", slice.accelerator},
+               {"tpu", slice.tpu},
+               {"topology", slice.topology},
+               {"hosts", slice.hosts},
+               {"ready", slice.ready},
+               {"state", to_string(slice.state)}};
   write_workload(slice.workload, json);
   put(json, "slice", slice.slice);
   put(json, "key", slice.key);
@@ -167,8 +171,9 @@ Json write_fleet(const Fleet& fleet, const FleetJsonOptions& options) {
   put(cluster, "operator", fleet.cluster.operator_version);
   put(cluster, "replicas", fleet.cluster.replicas);
   put(cluster, "ready", fleet.cluster.ready);
-  Json json = {{"schema", kFleetSchema},  {"time", format_rfc3339(fleet.time)}, {"cluster", std::move(cluster)},
-               {"pools", Json::array()},  {"slices", Json::array()},            {"attention", Json::array()}};
+  Json json = {{"schema", kFleetSchema},        {"time", format_rfc3339(fleet.time)},
+               {"cluster", std::move(cluster)}, {"pools", Json::array()},
+               {"slices", Json::array()},       {"attention", Json::array()}};
   for (const Pool& pool : fleet.pools) json["pools"].push_back(write_pool(pool, options));
   for (const FleetSlice& slice : fleet.slices) json["slices"].push_back(write_slice(slice));
   for (const Attention& each : fleet.attention) json["attention"].push_back(write_attention(each));

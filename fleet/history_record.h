@@ -25,10 +25,10 @@ struct HistoryRecord {
   std::string container;                   ///< Container that failed; empty if none did.
   std::optional<std::int64_t> exit_code;   ///< Exit code of that container.
   std::string node;                        ///< Node of that host.
-  std::string pool;                        ///< Where the slice ran.
+  std::string pool;                        ///< Pool in which the slice ran.
   std::int64_t lost_host_seconds = 0;      ///< Seconds that the hosts had run, all hosts together.
   std::optional<std::int64_t> back_after;  ///< Seconds until all hosts ran again; absent: they do not.
-  std::string back_on;                     ///< Where they run again.
+  std::string back_on;                     ///< Pool in which they run again.
 
   friend bool operator==(const HistoryRecord&, const HistoryRecord&) = default;
 };

@@ -38,8 +38,8 @@ void sort_slices(std::vector<FleetSlice>& slices) {
 void keep_one_of_each(std::vector<FleetSlice>& slices) {
   std::set<std::pair<std::string, std::string>> known;
   std::ranges::stable_sort(slices, {}, [](const FleetSlice& slice) { return slice.pool.empty(); });
-  std::erase_if(slices,
-                [&](const FleetSlice& slice) { return !known.emplace(slice.workload.namespace_name, slice.key).second; });
+  std::erase_if(
+      slices, [&](const FleetSlice& slice) { return !known.emplace(slice.workload.namespace_name, slice.key).second; });
 }
 
 }  // namespace

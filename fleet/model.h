@@ -1,5 +1,5 @@
-// Fleet: what a person wants to know of the TPUs of a cluster: its pools and who uses them, its slices, who waits for what
-// and what needs someone. Made from a snapshot by the planner of the placement controller, so its verdicts are the
+// Fleet: what a person wants to know of the TPUs of a cluster: its pools and who uses them, its slices, who waits for
+// what and what needs someone. Made from a snapshot by the planner of the placement controller, so its verdicts are the
 // operator's own.
 #pragma once
 
@@ -60,16 +60,16 @@ enum class HostState : char {
 struct Pool {
   std::string name;
   std::string topology_key;
-  std::string accelerator;  ///< "tpu-v6e-slice"
-  std::string tpu;          ///< "v6e"
-  std::string topology;     ///< "4x4"; empty without a label.
-  std::int64_t chips = 0;   ///< Of a whole pool, with those that are missing.
-  std::int64_t wanted_hosts = 0;  ///< Number of nodes of a whole pool of this topology.
-  std::int64_t used_hosts = 0;    ///< Number of nodes that pods use or that the next plan gives to a slice.
-  std::string hosts;              ///< A HostState for each node, by name of the node.
+  std::string accelerator;         ///< "tpu-v6e-slice"
+  std::string tpu;                 ///< "v6e"
+  std::string topology;            ///< "4x4"; empty without a label.
+  std::int64_t chips = 0;          ///< Chips of a whole pool, with those that are missing.
+  std::int64_t wanted_hosts = 0;   ///< Number of nodes of a whole pool of this topology.
+  std::int64_t used_hosts = 0;     ///< Number of nodes that pods use or that the next plan gives to a slice.
+  std::string hosts;               ///< A HostState for each node, by name of the node.
   std::vector<std::string> nodes;  ///< Their names.
   PoolState state = PoolState::kFree;
-  std::optional<Timestamp> since;  ///< Since when it is in that state, if that is known.
+  std::optional<Timestamp> since;  ///< The time from which it is in that state, if that is known.
   std::string problem;             ///< "node c-1 is not Ready"; empty without one.
   std::optional<Timestamp> until;  ///< When its users end at the latest, or its reservation.
   std::vector<PoolUser> users;
@@ -100,10 +100,10 @@ struct FleetSlice {
   std::int64_t hosts = 0;
   std::int64_t ready = 0;  ///< Hosts that are Ready.
   SliceState state = SliceState::kWaiting;
-  std::optional<Timestamp> since;  ///< Since when it is in that state.
-  std::string pool;                ///< Where it is placed, or would be placed now; empty while it waits.
+  std::optional<Timestamp> since;  ///< The time from which it is in that state.
+  std::string pool;                ///< Pool of its nodes, or that it gets next; empty while it waits.
 
-  // Of a slice that waits.
+  // Members of a slice that waits.
   std::string code;                       ///< Waiting code; empty if it would be placed now.
   std::string reason;                     ///< The waiting reason.
   std::int64_t position = 0;              ///< Place in the queue for its kind of nodes, from 1; 0: it is not in one.

@@ -55,8 +55,7 @@ Result<PoolText> parse(std::string_view text) {
   ASSIGN_OR_RETURN(out.topology, tpu::Topology::parse(words[1]));
   RETURN_IF_ERROR(tpu::check_topology(*out.accelerator, out.topology));
   if (words.size() == 2) return out;
-  const std::optional<int> count =
-      words[2].starts_with('x') ? parse_count(words[2].substr(1)) : std::optional<int>();
+  const std::optional<int> count = words[2].starts_with('x') ? parse_count(words[2].substr(1)) : std::optional<int>();
   if (!count || *count < 1 || *count > kMaxNewPools) {
     return Error::invalid_argument("found \"{}\", expected x1 to x{}", clip(words[2], kMaxPoolText), kMaxNewPools);
   }
@@ -82,11 +81,11 @@ NodeView make_example(const PoolText& text) {
   NodeView node;
   set_label(node, tpu::kAcceleratorLabel, std::string(text.accelerator->label));
   set_label(node, tpu::kTopologyLabel, text.topology.to_string());
-  ResourceAmounts amounts = {{"cpu", kAmpleMilliCpu},
-                             {"ephemeral-storage", kAmpleBytes},
-                             {SharedString(tpu::kTpuResource),
-                              tpu::default_chips_per_host(*text.accelerator, text.topology)},
-                             {"memory", kAmpleBytes}};
+  ResourceAmounts amounts = {
+      {"cpu", kAmpleMilliCpu},
+      {"ephemeral-storage", kAmpleBytes},
+      {SharedString(tpu::kTpuResource), tpu::default_chips_per_host(*text.accelerator, text.topology)},
+      {"memory", kAmpleBytes}};
   std::ranges::sort(amounts, {}, [](const ResourceAmount& each) { return each.name.str(); });
   node.allocatable = SharedValue<ResourceAmounts>::decoded(std::move(amounts));
   node.taints = {{SharedString(tpu::kTpuTaint), "present", "NoSchedule"}};
@@ -124,8 +123,8 @@ Result<std::vector<NodePtr>> new_pools(std::string_view text, const Snapshot& sn
   std::vector<NodePtr> nodes;
   int number = 1;
   for (int made = 0; made < wanted.count; ++number) {
-    const std::string pool = fmt::format("{}-{}-new-{}", tpu_name(wanted.accelerator->label),
-                                         wanted.topology.to_string(), number);
+    const std::string pool =
+        fmt::format("{}-{}-new-{}", tpu_name(wanted.accelerator->label), wanted.topology.to_string(), number);
     if (taken.contains(pool)) continue;
     ++made;
     set_label(node, snapshot.topology_key, pool);

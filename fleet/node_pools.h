@@ -14,8 +14,8 @@ inline constexpr int kMaxNewPools = 1000;
 
 /// The Ready nodes of new pools, for a text "<tpu> <topology> [x<count>]". `<tpu>` is "v6e" or the value of the label
 /// cloud.google.com/gke-tpu-accelerator. The nodes are like those of a pool of that shape in the snapshot, if it has
-/// one; else they have GKE's labels and taint, and more cpu and memory than any pod asks for. Their names begin with the
-/// TPU and the topology and are not in use.
+/// one; else they have GKE's labels and taint, and more cpu and memory than any pod asks for. Their names begin with
+/// the TPU and the topology and are not in use.
 ///
 /// Errors: InvalidArgument with what was found and what would be right.
 [[nodiscard]] Result<std::vector<NodePtr>> new_pools(std::string_view text, const Snapshot& snapshot);

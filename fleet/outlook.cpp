@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <list>
 #include <memory>
+#include <ranges>
 #include <string_view>
 #include <utility>
 
@@ -27,13 +29,25 @@ using placement::Slice;
 using placement::WaitingSlice;
 using plan::WaitingCode;
 
-/// The queue for nodes of one kind: slices with equivalent requirements that wait, in order.
+/// The slices with equivalent requirements.
 struct Line {
   NodeRequirements requirements;
-  std::vector<const Gang*> gangs = {};
-  std::size_t slices = 0;
-  std::size_t matching = 0;  ///< Verdict::matching
-  std::size_t usable = 0;    ///< Verdict::usable
+  std::vector<std::string> matching = {};  ///< Names of the domains whose nodes match, sorted.
+  std::size_t usable = 0;                  ///< Verdict::usable
+  std::set<const Line*> competitors = {};  ///< Those that match some of these domains, with itself.
+};
+
+/// A gang that waits for nodes, and the lines of its slices, with their number.
+struct QueuedGang {
+  const Gang* gang = nullptr;
+  std::map<const Line*, std::size_t> slices;
+
+  /// Number of its slices that compete with those of the line for domains.
+  [[nodiscard]] std::size_t competing(const Line& line) const {
+    std::size_t count = 0;
+    for (const auto& [own, of_line] : slices) count += line.competitors.contains(own) ? of_line : 0;
+    return count;
+  }
 };
 
 /// Whether the slice has its place in a queue for nodes, and is not held back by something else.
@@ -63,15 +77,24 @@ class Inspector {
         topology_keys.insert(slice->topology_key);
         by_line[&line_of(*slice, inventory)].push_back(slice);
       }
+      QueuedGang waits{&gang, {}};
       for (const auto& [line, slices] : by_line) {
         const bool is_queued = queued.contains(slices.front());
         for (const Slice* slice : slices) add(gang, *slice, {*line, slices.size(), is_queued}, request, inventory);
-        if (!is_queued) continue;
-        line->gangs.push_back(&gang);
-        line->slices += slices.size();
+        if (is_queued) waits.slices.emplace(line, slices.size());
       }
+      if (!waits.slices.empty()) queue_.push_back(std::move(waits));
     }
     for (const std::string& key : topology_keys) add_reserved(key, by_name, request, inventory);
+  }
+
+  /// After Verdict::asked_for_nodes is set.
+  void count_asked() {
+    for (const auto& [first, slices] : gangs_) {
+      const auto asked = static_cast<std::size_t>(std::ranges::count_if(
+          slices, [this](const ObjectKey& slice) { return out_.verdicts[slice].asked_for_nodes; }));
+      for (const ObjectKey& slice : slices) out_.verdicts[slice].asked_in_gang = asked;
+    }
   }
 
  private:
@@ -81,11 +104,20 @@ class Inspector {
         lines_, [&](const Line& line) { return placement::are_equivalent(line.requirements, requirements); });
     if (known != lines_.end()) return *known;
     Line& line = lines_.emplace_back(Line{std::move(requirements)});
+    line.competitors.insert(&line);
     const std::shared_ptr<placement::Comparison> comparison = inventory.comparison(line.requirements);
     for (const auto& [name, domain] : inventory.domains(slice.topology_key)) {
       const Obstacle obstacle = comparison->with(name, domain).obstacle;
-      if (obstacle != Obstacle::kMismatch) ++line.matching;
+      if (obstacle != Obstacle::kMismatch) line.matching.push_back(name);
       if (obstacle == Obstacle::kNone) ++line.usable;
+    }
+    for (Line& other : lines_) {
+      const bool same_key = other.requirements.topology_key == line.requirements.topology_key;
+      std::vector<std::string> both;
+      if (same_key) std::ranges::set_intersection(line.matching, other.matching, std::back_inserter(both));
+      if (both.empty()) continue;
+      line.competitors.insert(&other);
+      other.competitors.insert(&line);
     }
     return line;
   }
@@ -102,15 +134,19 @@ class Inspector {
     const Line& line = place.line;
     Verdict& verdict = out_.verdicts[slice.key];
     verdict.slice = slice.key;
+    gangs_[gang.slices.front()->key].push_back(slice.key);
     verdict.slices_together = place.slices;
     verdict.wanted = place.slices + gang.running.size();
-    verdict.matching = line.matching;
+    verdict.matching = line.matching.size();
     verdict.usable = line.usable;
     if (place.is_queued) {
-      verdict.position = line.gangs.size() + 1;
-      verdict.slices_ahead = line.slices;
-      for (auto ahead = line.gangs.rbegin(); ahead != line.gangs.rend() && verdict.behind.size() < kMaxAhead; ++ahead) {
-        verdict.behind.push_back((*ahead)->slices.front()->key);
+      verdict.position = 1;
+      for (const QueuedGang& ahead : std::views::reverse(queue_)) {
+        const std::size_t slices = ahead.competing(line);
+        if (slices == 0) continue;
+        ++verdict.position;
+        verdict.slices_ahead += slices;
+        if (verdict.behind.size() < kMaxAhead) verdict.behind.push_back(ahead.gang->slices.front()->key);
       }
     }
     if (!detailed_.contains(slice.key)) return;
@@ -147,6 +183,8 @@ class Inspector {
   const std::set<ObjectKey>& detailed_;
   Outlook& out_;
   std::list<Line> lines_;
+  std::vector<QueuedGang> queue_;                      ///< In order.
+  std::map<ObjectKey, std::vector<ObjectKey>> gangs_;  ///< The slices of each gang, by the key of its first.
 };
 
 void add_decisions(const PlacementDecisions& decisions, Outlook& out) {
@@ -225,11 +263,11 @@ Outlook plan_outlook(const Snapshot& snapshot, AcceleratorCache& cache, const st
   Outlook out;
   Inspector inspector(detailed, out);
   const PlacementDecisions decisions = placement::decide_placement(
-      seen, cache, options,
-      [&](const PlacementRequest& request, const Assignment& assignment, Inventory& inventory) {
+      seen, cache, options, [&](const PlacementRequest& request, const Assignment& assignment, Inventory& inventory) {
         inspector.inspect(request, assignment, inventory);
       });
   add_decisions(decisions, out);
+  inspector.count_asked();
   return out;
 }
 

@@ -28,12 +28,13 @@ struct Verdict {
   std::optional<std::string> domain;  ///< It is placed there; absent: it waits.
   plan::WaitingCode code = {};        ///< Why it waits.
   std::string reason;
-  bool asked_for_nodes = false;
-  std::size_t position = 0;         ///< 1 + number of gangs before it that want the same nodes; 0: it is in no queue.
+  bool asked_for_nodes = false;   ///< The cluster autoscaler has been asked for nodes for it.
+  std::size_t asked_in_gang = 0;  ///< Slices of its gang for which that is so.
+  std::size_t position = 0;  ///< 1 + number of gangs before it that wait for the same domains; 0: it is in no queue.
   std::vector<ObjectKey> behind;    ///< A slice of each of the last of these gangs, the nearest first.
   std::size_t wanted = 1;           ///< Domains that its gang needs of these nodes, with those that it has.
   std::size_t slices_together = 1;  ///< Slices of its gang that wait for the same nodes.
-  std::size_t slices_ahead = 0;     ///< Slices of the gangs before it that want the same nodes.
+  std::size_t slices_ahead = 0;     ///< Slices of the gangs before it that wait for the same domains.
   std::size_t matching = 0;         ///< Domains whose nodes match.
   std::size_t usable = 0;           ///< Those that could be used if they were free.
   std::vector<DomainView> domains;  ///< Filled for the slices that were asked for, by name.

@@ -71,7 +71,7 @@ class SliceMaker {
     return use == nullptr ? std::string() : value_of(use->node->labels, tpu::kTopologyLabel);
   }
 
-  /// Where it runs.
+  /// The pool in which it runs.
   std::string pool_of() const {
     if (!cached_.occupied.empty()) return cached_.occupied.front();
     for (const PodPtr& pod : cached_.slice.hosts) {
@@ -169,7 +169,7 @@ class SliceMaker {
         out_.behind.push_back(to_string(model_.names.of(*pod)));
       }
     }
-    const bool too_few = verdict->position > 0 && verdict->matching < verdict->wanted && !verdict->asked_for_nodes;
+    const bool too_few = verdict->position > 0 && verdict->matching + verdict->asked_in_gang < verdict->wanted;
     out_.never = too_few || needs_someone(verdict->code);
   }
 

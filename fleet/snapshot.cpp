@@ -27,13 +27,6 @@ constexpr std::array<std::string_view, 4> kScaleUps = {"off", "auto", "scout", "
 constexpr std::array<std::string_view, 3> kCapacities = {"reservation", "on-demand", "spot"};
 constexpr std::size_t kMaxMissing = 64;
 
-/// The kind of the objects of a list, which its items lack in the answer of an API server.
-Json with_kind(const Json& object, std::string_view kind) {
-  Json out = object;
-  if (string_at(out, {"kind"}).empty()) out["kind"] = kind;
-  return out;
-}
-
 /// What can be read of the object: a minimal view if it is malformed.
 template <typename View>
 Result<std::shared_ptr<const View>> decode(const Json& object, std::string_view path, std::string_view kind) {
@@ -136,8 +129,8 @@ Status read_capacities(const Json& options, placement::CapacityOrder& order) {
   for (int rank = 0; const Json& each : *given) {
     const auto index = index_of(each.is_string() ? each.get<std::string>() : std::string(), kCapacities);
     if (!index) {
-      return Error::invalid_argument("options.capacityOrder[{}]: Invalid value: expected reservation, on-demand or spot",
-                                     rank);
+      return Error::invalid_argument(
+          "options.capacityOrder[{}]: Invalid value: expected reservation, on-demand or spot", rank);
     }
     order.at(*index) = rank++;
   }

@@ -1,5 +1,5 @@
-// Snapshot: all that the answers about a fleet are made of, as it was at one time: nodes, pods, workloads and the options
-// of the operator. It is read from the lists of an API server, or from a file.
+// Snapshot: all that the answers about a fleet are made of, as it was at one time: nodes, pods, workloads and the
+// options of the operator. It is read from the lists of an API server, or from a file.
 #pragma once
 
 #include <map>
@@ -30,7 +30,7 @@ struct Workload {
   friend bool operator==(const Workload&, const Workload&) = default;
 };
 
-/// Where the snapshot was taken; what is not known is empty.
+/// The cluster of a snapshot; what is not known is empty.
 struct ClusterInfo {
   std::string name;
   std::string kubernetes;  ///< "v1.36.3"
@@ -76,6 +76,9 @@ inline constexpr std::string_view kSnapshotSchema = "tpuslice.dev/snapshot.v1";
 /// The object with only what a snapshot is read from: no environment, no images, no annotations of others.
 /// `object` is a Node, a Pod, a ProvisioningRequest, a ConfigMap or a workload.
 [[nodiscard]] Json trimmed(const Json& object);
+
+/// The object with that kind if it has none: items of a list in the answer of an API server have none.
+[[nodiscard]] Json with_kind(Json object, std::string_view kind);
 
 /// Reads a document of kSnapshotSchema, whose lists may be those of an API server:
 ///

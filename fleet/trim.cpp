@@ -1,5 +1,7 @@
 // What a snapshot keeps of an object: the fields that api/types/views.h decodes.
 #include <algorithm>
+#include <array>
+#include <utility>
 
 #include "fleet/snapshot.h"
 #include "tpu/chips.h"
@@ -103,14 +105,23 @@ Json trimmed(const Json& object) {
   return out;
 }
 
+Json with_kind(Json object, std::string_view kind) {
+  if (object.is_object() && string_at(object, {"kind"}).empty()) object["kind"] = kind;
+  return object;
+}
+
 Json trimmed_snapshot(const Json& document) {
+  constexpr std::array<std::pair<const char*, std::string_view>, 4> kLists = {
+      {{"nodes", "Node"}, {"pods", "Pod"}, {"workloads", ""}, {"provisioningRequests", "ProvisioningRequest"}}};
   Json out = document;
-  for (const char* list : {"nodes", "pods", "workloads", "provisioningRequests"}) {
+  for (const auto& [list, kind] : kLists) {
     const auto found = out.find(list);
     if (found == out.end() || !found->is_array()) continue;
-    for (Json& each : *found) each = trimmed(each);
+    for (Json& each : *found) each = trimmed(with_kind(std::move(each), kind));
   }
-  if (const auto records = out.find("preemptions"); records != out.end()) *records = trimmed(*records);
+  if (const auto records = out.find("preemptions"); records != out.end()) {
+    *records = trimmed(with_kind(std::move(*records), "ConfigMap"));
+  }
   return out;
 }
 

@@ -1,4 +1,4 @@
-// Runs another program and waits for it, with a deadline. No shell. Private to this folder.
+// Runs another program and waits for it, with a deadline. No shell. For credential plugins, and for programs of users.
 #pragma once
 
 #include <string>

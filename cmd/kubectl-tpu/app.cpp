@@ -65,6 +65,7 @@ std::unique_ptr<CLI::App> make_app(GlobalOptions& options, Commands& commands) {
       "Shows TPU slices and node pools, why slices wait and what would help, and runs the commands that slices need.",
       "kubectl tpu");
   app->set_help_flag("-h,--help", "Print this help");
+  app->set_version_flag("--version", TPUSLICE_VERSION);
   app->require_subcommand(0, 1);
   app->fallthrough();  // Global options may follow the command, as in kubectl.
   add_global_options(*app, options);

@@ -3,6 +3,7 @@
 #include "api/client/credentials.h"
 #include "api/http/client/network_transport.h"
 #include "api/http/rest/rest_transport.h"
+#include "cmd/kubectl-tpu/logged_transport.h"
 
 namespace tpuslice::plugin {
 namespace {
@@ -23,6 +24,7 @@ Result<Connection> connect_to_cluster(const GlobalOptions& options, const Clock&
   } else {
     ASSIGN_OR_RETURN(connection.transport, http::make_rest_transport(std::move(transport)));
   }
+  connection.transport = std::make_unique<LoggedTransport>(std::move(connection.transport), clock, log);
   log.info("connecting", {{"server", connection.config.server}});
   return connection;
 }

@@ -37,10 +37,10 @@ struct GlobalOptions {
   bool all_namespaces = false;
   std::string output;  ///< "", "wide", "json", "yaml" or "name".
   bool no_headers = false;
-  int verbosity = 0;            ///< 0: silent; from 6 on, each request is logged to standard error.
-  int request_timeout = 30;     ///< Seconds.
+  int verbosity = 0;                ///< 0: silent; from 6 on, each request is logged to standard error.
+  int request_timeout = 30;         ///< Seconds.
   std::string http = "cpprestsdk";  ///< What sends calls: "cpprestsdk" or "own" (docs/adr/0045).
-  std::string colour = "auto";  ///< "auto", "always" or "never".
+  std::string colour = "auto";      ///< "auto", "always" or "never".
 };
 
 /// The connection to an API server.
@@ -59,6 +59,8 @@ struct Surroundings {
   std::string invoked = "kubectl tpu";  ///< How the user calls the program, for the commands that it prints.
   /// Runs a program in the foreground (program.h); returns its exit code.
   std::function<Result<int>(std::vector<std::string> command, const std::stop_token& stop)> run = {};
+  /// Runs a program and returns what it prints to standard output. Errors: also an exit code other than 0.
+  std::function<Result<std::string>(const std::vector<std::string>& command)> capture = {};
   std::function<Result<Connection>(const GlobalOptions& options, const Clock& clock, const Logger& log)> connect = {};
 };
 

@@ -35,8 +35,9 @@ Result<std::string> namespace_of_question(Context& context, const FleetSource& s
 
 void note_refusal(const Context& context, const ReadFleet& read) {
   if (!read.refusal) return;
-  context.note(fmt::format("{}: the reasons are those that the operator wrote last, and places in queues are not known.",
-                           read.refusal->message()));
+  context.note(
+      fmt::format("{}: the reasons are those that the operator wrote last, and places in queues are not known.",
+                  read.refusal->message()));
   if (const std::string grant = grant_for(*read.refusal); !grant.empty()) {
     context.note("An administrator can grant it:\n  " + grant);
   }

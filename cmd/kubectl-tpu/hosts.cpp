@@ -179,6 +179,25 @@ void check_hosts(const std::vector<Object>& pods, const std::vector<Object>& ser
   }
 }
 
+std::string lookup_script() {
+  return "for name in $(echo \"$TPU_WORKER_HOSTNAMES\" | tr , ' '); do "
+         "if getent hosts \"$name\" >/dev/null; then echo +; else echo \"-$name\"; fi; done";
+}
+
+std::string peers_of_lookup(std::string_view output) {
+  std::size_t resolved = 0;
+  std::size_t all = 0;
+  std::string first;
+  for (const std::string& line : split(output, '\n')) {
+    if (line.empty()) continue;
+    ++all;
+    if (line == "+") ++resolved;
+    if (line != "+" && first.empty()) first = line.substr(1);
+  }
+  if (resolved == all) return "ok";
+  return fmt::format("{} of {} resolve, not {}", resolved, all, cut_text(first, kMaxReason));
+}
+
 TextTable hosts_table(const std::vector<Host>& hosts, Timestamp now) {
   TextTable table{{"HOST", "POD", "NODE", "READY", "RESTARTS", "LAST EXIT", "WORKER_ID"}, {}};
   const bool checked = std::ranges::any_of(hosts, [](const Host& host) { return host.check.has_value(); });

@@ -55,6 +55,12 @@ struct Host {
 /// be the same on all hosts of a slice; the headless service of these names must exist and select the pod.
 void check_hosts(const std::vector<Object>& pods, const std::vector<Object>& services, std::vector<Host>& hosts);
 
+/// What a shell in a container of a host runs to look up the names of TPU_WORKER_HOSTNAMES: it prints "+" for each name
+/// that resolves, else "-" and the name, one a line.
+[[nodiscard]] std::string lookup_script();
+/// HostCheck::peers for its output: "ok", or how many resolve and the first that does not.
+[[nodiscard]] std::string peers_of_lookup(std::string_view output);
+
 [[nodiscard]] TextTable hosts_table(const std::vector<Host>& hosts, Timestamp now);
 /// The version of the document is "tpuslice.dev/hosts.v1".
 [[nodiscard]] Json hosts_document(const std::vector<Host>& hosts);

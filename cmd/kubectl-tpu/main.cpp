@@ -32,6 +32,7 @@ int run(int argc, const char* const* argv) {
                                   .stop = signals.token(),
                                   .terminal = shows_colours(),
                                   .run = run_program,
+                                  .capture = capture_program,
                                   .connect = connect_to_cluster};
   const int code = run_app({argv + 1, argv + argc}, surroundings);
   std::cout.flush();

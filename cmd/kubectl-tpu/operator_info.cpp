@@ -73,19 +73,18 @@ void read_operator(Context& context, client::Client& api, fleet::Snapshot& out) 
   if (const auto config = context.config()) out.cluster.name = context.options().context;
   const auto deployment = api.get(kDeployments, {std::string(kOperatorNamespace), std::string(kOperatorName)}, stop);
   if (deployment) read_deployment(deployment->json(), out);
-  const auto status = api.get(kConfigMaps,
-                              {std::string(placement::kAutoscalerNamespace),
-                               std::string(placement::kAutoscalerConfigMap)},
-                              stop);
+  const auto status = api.get(
+      kConfigMaps, {std::string(placement::kAutoscalerNamespace), std::string(placement::kAutoscalerConfigMap)}, stop);
   if (status) {
     placement::ConfigMapStore store(kConfigMaps);
     if (auto view = placement::MetadataView::decode(status->json().dump())) store.put(*view);
     out.has_autoscaler = placement::has_autoscaler(store, out.time);
   }
-  if (const Status history = read_history(api, stop, out); !history.ok()) context.log().debug(history.error().message());
+  if (const Status history = read_history(api, stop, out); !history.ok())
+    context.log().debug(history.error().message());
   if (out.options.max_preemptions_per_hour == 0) return;
-  const auto records = api.get(
-      kConfigMaps, {out.options.scale_up.namespace_name, std::string(placement::kPreemptionsConfigMap)}, stop);
+  const auto records =
+      api.get(kConfigMaps, {out.options.scale_up.namespace_name, std::string(placement::kPreemptionsConfigMap)}, stop);
   if (!records) return;
   if (auto view = placement::PreemptionRecords::decode(records->json().dump())) {
     out.preemptions = std::make_shared<const placement::PreemptionRecords>(*std::move(view));

@@ -11,8 +11,24 @@
 #include <unistd.h>
 
 #include "api/base/strings.h"
+#include "api/client/subprocess.h"
 
 namespace tpuslice::plugin {
+namespace {
+
+constexpr Duration kCaptureLimit = std::chrono::seconds(30);
+
+}  // namespace
+
+Result<std::string> capture_program(const std::vector<std::string>& command) {
+  ASSIGN_OR_RETURN(const client::SubprocessOutput output,
+                   client::run_subprocess({.command = command.front(),
+                                           .args = {command.begin() + 1, command.end()},
+                                           .env = {},
+                                           .deadline = kCaptureLimit}));
+  if (output.exit_code == 0) return output.out;
+  return Error::unavailable("{}: exit code {}: {}", command.front(), output.exit_code, trimmed(output.err));
+}
 
 Result<int> run_program(std::vector<std::string> command, const std::stop_token& stop) {
   const std::string name = command.front();

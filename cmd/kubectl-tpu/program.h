@@ -14,4 +14,8 @@ namespace tpuslice::plugin {
 /// such program; Unavailable if the system cannot start it.
 [[nodiscard]] Result<int> run_program(std::vector<std::string> command, const std::stop_token& stop);
 
+/// Runs `command` without standard input and returns its standard output. Errors: as run_program(); Unavailable, with
+/// its standard error, if it fails; Timeout after 30 s.
+[[nodiscard]] Result<std::string> capture_program(const std::vector<std::string>& command);
+
 }  // namespace tpuslice::plugin

@@ -1,4 +1,5 @@
-// Reads the snapshot of a fleet that the commands answer from: from the cluster, with the user's rights, or from a file.
+// Reads the snapshot of a fleet that the commands answer from: from the cluster, with the user's rights, or from a
+// file.
 #pragma once
 
 #include <optional>
@@ -14,7 +15,7 @@ class App;
 
 namespace tpuslice::plugin {
 
-/// Where the fleet comes from.
+/// The origin of a fleet.
 struct FleetSource {
   std::string snapshot;            ///< File with a snapshot, or with a List of nodes; empty: the cluster.
   std::vector<std::string> pools;  ///< Further node pools, which do not exist: "v6e 4x4 x3".

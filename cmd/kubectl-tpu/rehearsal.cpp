@@ -10,8 +10,10 @@
 
 #include <fmt/format.h>
 
+#include "api/base/file.h"
 #include "api/base/strings.h"
 #include "api/client/client.h"
+#include "api/types/yaml.h"
 #include "cmd/tpu-slice-operator/kinds.h"
 #include "cmd/tpu-slice-sim/admission/webhooks.h"
 #include "cmd/tpu-slice-sim/assets.h"
@@ -30,14 +32,20 @@ using namespace std::chrono_literals;
 constexpr int kMaxRounds = 40;
 constexpr int kMaxPlannedSlices = 2'000;
 /// What is shown of the objects that are created for a manifest.
-constexpr std::array<std::string_view, 14> kShown = {
-    "pods",           "jobs.batch",
-    "statefulsets.apps", "services",
-    "configmaps",     "persistentvolumeclaims",
-    "serviceaccounts",  "roles.rbac.authorization.k8s.io",
-    "rolebindings.rbac.authorization.k8s.io", "ingresses.networking.k8s.io",
-    "rayclusters.ray.io", "rayjobs.ray.io",
-    "leaderworkersets.leaderworkerset.x-k8s.io", "jobsets.jobset.x-k8s.io"};
+constexpr std::array<std::string_view, 14> kShown = {"pods",
+                                                     "jobs.batch",
+                                                     "statefulsets.apps",
+                                                     "services",
+                                                     "configmaps",
+                                                     "persistentvolumeclaims",
+                                                     "serviceaccounts",
+                                                     "roles.rbac.authorization.k8s.io",
+                                                     "rolebindings.rbac.authorization.k8s.io",
+                                                     "ingresses.networking.k8s.io",
+                                                     "rayclusters.ray.io",
+                                                     "rayjobs.ray.io",
+                                                     "leaderworkersets.leaderworkerset.x-k8s.io",
+                                                     "jobsets.jobset.x-k8s.io"};
 
 sim::UserInfo operator_user() {
   return {"system:serviceaccount:tpu-slice-system:tpu-slice-operator",
@@ -76,7 +84,8 @@ class Stage {
   explicit Stage(const RehearsalOptions& options)
       : cluster_(clock_, {.pools = {{.name = "cpu", .hosts = 4, .cpu = "10000", .memory = "100Ti"}}}),
         webhook_(std::make_shared<InProcessWebhook>(mutation_of(options))),
-        webhooks_(cluster_.storage(), [this](const Json&) { return Result<std::shared_ptr<http::Transport>>(webhook_); }),
+        webhooks_(cluster_.storage(),
+                  [this](const Json&) { return Result<std::shared_ptr<http::Transport>>(webhook_); }),
         server_(cluster_.transport(operator_user())),
         api_(*server_),
         manager_(api_, api_, clock_, metrics_, Logger(), manager_options()) {
@@ -101,8 +110,8 @@ class Stage {
   Status apply(Json object) {
     const std::string namespace_name = string_at(object, {"metadata", "namespace"});
     if (!namespace_name.empty() && cluster_.get("namespaces", {"", namespace_name}) == nullptr) {
-      RETURN_IF_ERROR(cluster_.apply(
-          {{"apiVersion", "v1"}, {"kind", "Namespace"}, {"metadata", {{"name", namespace_name}}}}));
+      RETURN_IF_ERROR(
+          cluster_.apply({{"apiVersion", "v1"}, {"kind", "Namespace"}, {"metadata", {{"name", namespace_name}}}}));
     }
     const Result<Object> applied = cluster_.apply(std::move(object));
     if (!applied) return applied.error();
@@ -231,8 +240,8 @@ Result<Rehearsed> rehearse(const std::vector<Json>& documents, const RehearsalOp
   Rehearsed out;
   for (Json object : documents) {
     if (!object.is_object()) return Error::invalid_argument("found {}, expected an object", object.type_name());
-    const std::string name = fmt::format("{}/{}", to_lower(string_at(object, {"kind"})),
-                                         string_at(object, {"metadata", "name"}));
+    const std::string name =
+        fmt::format("{}/{}", to_lower(string_at(object, {"kind"})), string_at(object, {"metadata", "name"}));
     if (string_at(object, {"metadata", "namespace"}).empty()) {
       object["metadata"]["namespace"] = options.namespace_name;
     }
@@ -245,6 +254,32 @@ Result<Rehearsed> rehearse(const std::vector<Json>& documents, const RehearsalOp
   stage.settle();
   out.created = stage.created();
   return out;
+}
+
+Result<std::vector<Json>> read_manifests(const std::vector<std::string>& files) {
+  std::vector<Json> objects;
+  for (const std::string& file : files) {
+    ASSIGN_OR_RETURN(const std::string text, read_file(file));
+    auto documents = parse_yaml_documents(text);
+    if (!documents) return documents.error().within(file);
+    for (YamlDocument& document : *documents) {
+      if (string_at(document.value, {"kind"}) != "List") {
+        objects.push_back(std::move(document.value));
+        continue;
+      }
+      for (const Json& item : array_at(document.value, {"items"})) objects.push_back(item);
+    }
+  }
+  if (objects.empty()) return Error::invalid_argument("--filename: found no objects");
+  return objects;
+}
+
+Result<std::string> namespace_of_manifest(Context& context, const FleetSource& source) {
+  if (!context.options().namespace_name.empty()) return context.options().namespace_name;
+  const bool offline = !source.snapshot.empty() || !source.pools.empty();
+  if (offline || context.options().all_namespaces) return std::string("default");
+  ASSIGN_OR_RETURN(const std::string name, context.namespace_name());
+  return name.empty() ? std::string("default") : name;
 }
 
 }  // namespace tpuslice::plugin

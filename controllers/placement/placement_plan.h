@@ -56,8 +56,8 @@ struct PlacementObserved {
 using InspectDomains =
     std::function<void(const PlacementRequest& request, const Assignment& assignment, Inventory& inventory)>;
 
-/// What plan_placement() decides, before it is rendered; it points into `cache`. `inspect`, which may be null, is called
-/// once.
+/// What plan_placement() decides, before it is rendered; it points into `cache`. `inspect`, which may be null, is
+/// called once.
 [[nodiscard]] PlacementDecisions decide_placement(const PlacementObserved& seen, AcceleratorCache& cache,
                                                   const PlacementOptions& options, const InspectDomains& inspect = {});
 

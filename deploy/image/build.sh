@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Builds the OCI image of the operator without a container engine; see docs/image.md. Equal inputs give equal bytes.
+# Builds the OCI image of the operator, or of kubectl-tpu, without a container engine; see docs/image.md. Equal inputs give equal bytes.
 #
-#   build.sh --binary FILE [--version VERSION] [--out DIR]
+#   build.sh --binary FILE [--program NAME] [--version VERSION] [--out DIR]
 #
-# VERSION is by default what the binary prints, DIR build/image. Environment: SOURCE_DATE_EPOCH, by default the time of
+# NAME is by default tpu-slice-operator, VERSION what the binary prints, DIR build/image. Environment: SOURCE_DATE_EPOCH, by default the time of
 # the commit; REVISION, by default the commit; SOURCE, the URL of the repository, by default no label.
 set -euo pipefail
 export LC_ALL=C
@@ -13,18 +13,21 @@ source_root=$(realpath "$here/../..")
 
 fail() { printf 'error: %s\n' "$*" >&2; exit 1; }
 
-binary='' version='' out=build/image
+binary='' program=tpu-slice-operator version='' out=build/image
 while [ $# -gt 0 ]; do
   [ $# -ge 2 ] || fail "$1: a value is missing"
   case $1 in
     --binary) binary=$2 ;;
+    --program) program=$2 ;;
     --version) version=$2 ;;
     --out) out=$2 ;;
-    *) fail "$1: unknown option; known are --binary, --version and --out" ;;
+    *) fail "$1: unknown option; known are --binary, --program, --version and --out" ;;
   esac
   shift 2
 done
 [ -x "$binary" ] || fail "--binary: Invalid value: \"$binary\": must be a program"
+[[ $program =~ ^(tpu-slice-operator|kubectl-tpu)$ ]] ||
+  fail "--program: Invalid value: \"$program\": must be tpu-slice-operator or kubectl-tpu"
 version=${version:-$("$binary" --version)}
 [[ $version =~ ^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$ ]] ||
   fail "--version: Invalid value: \"$version\": must be an image tag"
@@ -70,10 +73,10 @@ add_image() {
   gzip -n -9 "$work/layer.tar"
   layer=$(add_blob application/vnd.oci.image.layer.v1.tar+gzip "$work/layer.tar.gz")
   jq -cSn --arg created "$created" --arg architecture "$architecture" --arg diff_id "$diff_id" \
-    --argjson labels "$labels" '{
+    --arg program "/usr/local/bin/$program" --argjson labels "$labels" '{
     created: $created, architecture: $architecture, os: "linux",
     config: {
-      User: "65532:65532", WorkingDir: "/", Entrypoint: ["/usr/local/bin/tpu-slice-operator"], Labels: $labels,
+      User: "65532:65532", WorkingDir: "/", Entrypoint: [$program], Labels: $labels,
       Env: ["PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"]
     },
     rootfs: {type: "layers", diff_ids: [$diff_id]},
@@ -92,7 +95,7 @@ add_sbom() {
   local empty sbom
   printf '{}' >"$work/empty"
   empty=$(add_blob application/vnd.oci.empty.v1+json "$work/empty")
-  "$here/sbom.sh" "$work/root" "$version" "$(jq -r .digest <<<"$1")" "$created" >"$work/sbom"
+  "$here/sbom.sh" "$work/root" "$version" "$(jq -r .digest <<<"$1")" "$created" "$program" >"$work/sbom"
   cp "$work/sbom" "$work/$name.spdx.json"
   sbom=$(add_blob application/spdx+json "$work/sbom")
   jq -cSn --argjson empty "$empty" --argjson sbom "$sbom" --argjson image "$1" --arg created "$created" \
@@ -123,30 +126,30 @@ write_archive() {
   for file in "$manifest" "$config" "$layer"; do ln "$blobs/$file" "$folder/blobs/sha256/$file"; done
   write_index "$folder" "$1"
   jq -cSn --arg config "blobs/sha256/$config" --arg layer "blobs/sha256/$layer" \
-    --arg tag "tpu-slice-operator:$version" \
+    --arg tag "$program:$version" \
     '[{Config: $config, RepoTags: [$tag], Layers: [$layer]}]' >"$folder/manifest.json"
   archive "$folder" >"$work/$name.tar"
 }
 
-name=tpu-slice-operator-$version-$architecture
-labels=$(jq -cSn --arg version "$version" --arg revision "$REVISION" --arg created "$created" \
+name=$program-$version-$architecture
+labels=$(jq -cSn --arg program "$program" --arg version "$version" --arg revision "$REVISION" --arg created "$created" \
   --arg source "${SOURCE:-}" '{
-  "org.opencontainers.image.title": "tpu-slice-operator",
+  "org.opencontainers.image.title": $program,
   "org.opencontainers.image.version": $version,
   "org.opencontainers.image.revision": $revision,
   "org.opencontainers.image.licenses": "Apache-2.0",
   "org.opencontainers.image.created": $created
 } + (if $source == "" then {} else {"org.opencontainers.image.source": $source} end)')
 
-"$here/rootfs.sh" "$binary" "$work/root"
+"$here/rootfs.sh" "$binary" "$work/root" "$program"
 objcopy --only-keep-debug --compress-debug-sections "$binary" "$work/$name.debug"
 image=$(add_image)
 sbom=$(add_sbom "$image")
-named=$(jq -cS --arg architecture "$architecture" --arg version "$version" '. + {
+named=$(jq -cS --arg program "$program" --arg architecture "$architecture" --arg version "$version" '. + {
   platform: {architecture: $architecture, os: "linux"},
   annotations: {
     "org.opencontainers.image.ref.name": $version,
-    "io.containerd.image.name": "docker.io/library/tpu-slice-operator:\($version)"
+    "io.containerd.image.name": "docker.io/library/\($program):\($version)"
   }
 }' <<<"$image")
 named_sbom=$(jq -cS --arg name "$version-sbom" \

@@ -1,16 +1,16 @@
 #!/usr/bin/env bash
-# Makes the root directory of the image from an operator binary and the installed Debian packages. deploy/image/build.sh
+# Makes the root directory of the image from a program of this project and the installed Debian packages. deploy/image/build.sh
 # and deploy/Dockerfile both run it, so both images have the same files.
 #
-#   rootfs.sh BINARY ROOT
+#   rootfs.sh BINARY ROOT [NAME]    NAME: of the program in the image, by default tpu-slice-operator
 set -euo pipefail
 export LC_ALL=C
 umask 022
 
 fail() { printf 'error: %s\n' "$*" >&2; exit 1; }
 
-[ $# -eq 2 ] || fail "usage: rootfs.sh BINARY ROOT"
-binary=$1 root=$2
+[ $# -eq 2 ] || [ $# -eq 3 ] || fail "usage: rootfs.sh BINARY ROOT [NAME]"
+binary=$1 root=$2 program=${3:-tpu-slice-operator}
 [ -x "$binary" ] || fail "$binary: no such program"
 [ ! -e "$root" ] || fail "$root: exists"
 declare -A packages
@@ -54,8 +54,8 @@ add_binary() {
   local loader library
   loader=$(readelf -l "$binary" 2>/dev/null | sed -n 's/.*Requesting program interpreter: \(.*\)]/\1/p') || true
   [ -n "$loader" ] || fail "$binary: not a dynamically linked program"
-  install -D -m 755 "$binary" "$root/usr/local/bin/tpu-slice-operator"
-  strip "$root/usr/local/bin/tpu-slice-operator"
+  install -D -m 755 "$binary" "$root/usr/local/bin/$program"
+  strip "$root/usr/local/bin/$program"
   add_loader "$loader"
   while read -r library; do
     [ "$(realpath "$library")" = "$(realpath "$loader")" ] || add_library "$library"
@@ -128,4 +128,4 @@ add_users
 add_package_records
 here=$(dirname "$(realpath "$0")")
 for package in $("$here/header_libraries.sh"); do add_copyright "$package"; done
-install -D -m 644 "$here/../../LICENSE" "$root/usr/share/doc/tpu-slice-operator/copyright"
+install -D -m 644 "$here/../../LICENSE" "$root/usr/share/doc/$program/copyright"

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Prints the SBOM of an image as SPDX 2.3: the operator, the libraries in its binary, the packages of other files. ROOT was
+# Prints the SBOM of an image as SPDX 2.3: the program, the libraries in its binary, the packages of other files. ROOT was
 # made by rootfs.sh with the packages that are installed; DIGEST is that of the image's manifest; CREATED is a time such
 # as 2026-01-31T12:00:00Z.
 #
-#   sbom.sh ROOT VERSION DIGEST CREATED
+#   sbom.sh ROOT VERSION DIGEST CREATED NAME    NAME: of the program in the image
 set -euo pipefail
 export LC_ALL=C
-[ $# -eq 4 ] || { echo "error: usage: sbom.sh ROOT VERSION DIGEST CREATED" >&2; exit 1; }
-root=$1 version=$2 digest=$3 created=$4
+[ $# -eq 5 ] || { echo "error: usage: sbom.sh ROOT VERSION DIGEST CREATED NAME" >&2; exit 1; }
+root=$1 version=$2 digest=$3 created=$4 program=$5
 # shellcheck source=/dev/null
 distribution=$(. "$root/etc/os-release" && printf '%s-%s' "$ID" "$VERSION_ID")
 
@@ -21,8 +21,8 @@ debian_package() {
   for record in "$root"/var/lib/dpkg/status.d/*; do debian_package "$(basename "$record")" files; done
   for package in $("$(dirname "$0")/header_libraries.sh"); do debian_package "$package" compiled; done
 } | jq -RnS --arg version "$version" --arg digest "${digest#sha256:}" --arg created "$created" \
-  --arg distro "$distribution" \
-  --arg binary "$(sha256sum <"$root/usr/local/bin/tpu-slice-operator" | cut -d ' ' -f 1)" \
+  --arg distro "$distribution" --arg program "$program" \
+  --arg binary "$(sha256sum <"$root/usr/local/bin/$program" | cut -d ' ' -f 1)" \
   --arg architecture "$(dpkg --print-architecture)" '
   # The licences of the libraries in the binary; those of the packages are in the image, in /usr/share/doc.
   {"libboost1.74-dev": "BSL-1.0", "nlohmann-json3-dev": "MIT", "libcli11-dev": "BSD-3-Clause"} as $licences
@@ -41,26 +41,26 @@ debian_package() {
   [inputs | split("\t")
    | {name: .[0], version: .[1], architecture: .[2], source: .[3], source_version: .[4], homepage: .[5], content: .[6]}
   ] as $debian
-  | "SPDXRef-Package-tpu-slice-operator" as $operator
+  | "SPDXRef-Package-\($program)" as $operator
   | {
-    spdxVersion: "SPDX-2.3", dataLicense: "CC0-1.0", SPDXID: "SPDXRef-DOCUMENT", name: "tpu-slice-operator-\($version)",
-    documentNamespace: "https://tpuslice.dev/spdx/tpu-slice-operator/\($version)/\($digest)",
+    spdxVersion: "SPDX-2.3", dataLicense: "CC0-1.0", SPDXID: "SPDXRef-DOCUMENT", name: "\($program)-\($version)",
+    documentNamespace: "https://tpuslice.dev/spdx/\($program)/\($version)/\($digest)",
     creationInfo: {created: $created, creators: ["Tool: tpu-slice-operator-deploy-image-\($version)"]},
     packages: ([
-      {SPDXID: "SPDXRef-Image", name: "tpu-slice-operator-image", versionInfo: $version,
+      {SPDXID: "SPDXRef-Image", name: "\($program)-image", versionInfo: $version,
        primaryPackagePurpose: "CONTAINER", supplier: "NOASSERTION", filesAnalyzed: false,
        downloadLocation: "NOASSERTION", copyrightText: "NOASSERTION", licenseConcluded: "NOASSERTION",
        licenseDeclared: "NOASSERTION", checksums: [{algorithm: "SHA256", checksumValue: $digest}],
        externalRefs: [{
          referenceCategory: "PACKAGE-MANAGER", referenceType: "purl",
-         referenceLocator: ("pkg:oci/tpu-slice-operator@sha256%3A\($digest)"
+         referenceLocator: ("pkg:oci/\($program)@sha256%3A\($digest)"
                             + "?arch=\($architecture)&tag=\($version | @uri)")}]},
-      {SPDXID: $operator, name: "tpu-slice-operator", versionInfo: $version, primaryPackagePurpose: "APPLICATION",
+      {SPDXID: $operator, name: $program, versionInfo: $version, primaryPackagePurpose: "APPLICATION",
        supplier: "NOASSERTION", filesAnalyzed: false, downloadLocation: "NOASSERTION", copyrightText: "NOASSERTION",
        licenseConcluded: "Apache-2.0", licenseDeclared: "Apache-2.0",
        checksums: [{algorithm: "SHA256", checksumValue: $binary}],
        externalRefs: [{referenceCategory: "PACKAGE-MANAGER", referenceType: "purl",
-                       referenceLocator: "pkg:generic/tpu-slice-operator@\($version | @uri)"}]}
+                       referenceLocator: "pkg:generic/\($program)@\($version | @uri)"}]}
     ] + ($debian | map(package))),
     relationships: ([
       relation("SPDXRef-DOCUMENT"; "DESCRIBES"; "SPDXRef-Image"),

@@ -42,8 +42,8 @@ spec:
     Lists the hosts of a TPU slice and checks their identities, prints their logs, restarts slices, drains node pools, makes
     manifests, and checks the installation of tpu-slice-operator.
   caveats: |
-    It needs the shared libraries of Debian 12: libcpprest2.10, libssl3, libyaml-cpp0.7, libfmt9, libspdlog1.10, libsimdjson14,
-    libprometheus-cpp-core1.0, libre2-9, zlib1g.
+    It needs the shared libraries of Debian 12: libcctz2, libcpprest2.10, libfmt9, libprometheus-cpp-core1.0, libre2-9,
+    libsimdjson14, libspdlog1.10-fmt9, libssl3, libyaml-cpp0.7, zlib1g.
   platforms:
     - selector:
         matchLabels: {os: linux, arch: $arch}

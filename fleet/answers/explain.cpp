@@ -39,9 +39,9 @@ Result<FoundWorkload> find_workload(const Snapshot& snapshot, const Reference& r
     if (tpu::chips_of(*pod) == 0 || !placement::in_slice(*pod)) continue;
     const std::vector<WorkloadName> owners = all.all_of(*pod);
     const bool is_pod = reference.kind == "pod" && reference.name == pod->key.name;
-    const bool is_slice = reference.kind == "slice" &&
-                          (reference.name == pod->label(tpu::kSlice) ||
-                           reference.name == tpu::name_in_slice_key(pod->label(tpu::kSlice)));
+    const bool is_slice =
+        reference.kind == "slice" && (reference.name == pod->label(tpu::kSlice) ||
+                                      reference.name == tpu::name_in_slice_key(pod->label(tpu::kSlice)));
     const bool is_owner =
         std::ranges::any_of(owners, [&](const WorkloadName& owner) { return names(reference, owner); });
     if (!is_pod && !is_slice && !is_owner) continue;
@@ -66,9 +66,8 @@ std::string ahead_text(const Fleet& fleet, const std::string& workload) {
     if (slice.state == SliceState::kWaiting && to_string(slice.workload) == workload) ++waiting;
   }
   for (const Pool& pool : fleet.pools) {
-    const bool reserved = std::ranges::any_of(pool.users, [&](const PoolUser& user) {
-      return user.reserved && to_string(user.workload) == workload;
-    });
+    const bool reserved = std::ranges::any_of(
+        pool.users, [&](const PoolUser& user) { return user.reserved && to_string(user.workload) == workload; });
     if (!reserved || pool.state != PoolState::kReserved) continue;
     reserves += reserves.empty() ? "; reserves " : ", ";
     reserves += pool.name;
@@ -106,7 +105,11 @@ std::string why_not(const Fleet& fleet, const FleetSlice& slice, const DomainVie
   const std::string name =
       to_string(user.workload) + (user.slice.empty() ? std::string() : fmt::format(" ({})", user.slice));
   const std::string until = pool->until ? clock_text(*pool->until, fleet.time) : std::string();
-  if (user.reserved) return fmt::format("reserved for {}{}", name, until.empty() ? "" : " until " + until);
+  if (slice.code.empty() && domain.name == slice.pool) return "it gets this one next";
+  if (user.reserved) {
+    return fmt::format("reserved for {}{}", user.workload == slice.workload ? "it" : name,
+                       until.empty() ? "" : " until " + until);
+  }
   return fmt::format("{}, {}, {}", name, age_text(pool->since, fleet.time),
                      until.empty() ? "no deadline" : "ends by " + until);
 }
@@ -186,7 +189,7 @@ Result<WorkloadExplanation> explain_workload(const Snapshot& snapshot, const Ref
     out.slices.push_back(slice);
   }
   out.answer = answer_of(out.slices);
-  if (out.waiting > 0) explain_waiting(snapshot, fleet, out.slices.front(), out);
+  if (out.waiting > 0 && snapshot.is_complete()) explain_waiting(snapshot, fleet, out.slices.front(), out);
   out.history = last_records(snapshot, [&](const HistoryRecord& record) {
     return record.namespace_name == found.name.namespace_name && record.kind == found.name.kind &&
            record.name == found.name.name;
@@ -197,7 +200,8 @@ Result<WorkloadExplanation> explain_workload(const Snapshot& snapshot, const Ref
 Result<PoolExplanation> explain_pool(const Snapshot& snapshot, const std::string& name) {
   const Fleet fleet = build_fleet(snapshot);
   const auto found = std::ranges::find(fleet.pools, name, &Pool::name);
-  if (found == fleet.pools.end()) return Error::not_found("node pool {} has no TPU nodes", clip(name, kMaxExplainedText));
+  if (found == fleet.pools.end())
+    return Error::not_found("node pool {} has no TPU nodes", clip(name, kMaxExplainedText));
   PoolExplanation out;
   out.pool = *found;
   const bool unusable = out.pool.state == PoolState::kBroken || out.pool.state == PoolState::kDraining;

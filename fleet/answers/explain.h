@@ -1,4 +1,5 @@
-// Explanations: why the slices of a workload wait, what is ahead of them and what would help; what is wrong with a pool.
+// Explanations: why the slices of a workload wait, what is ahead of them and what would help; what is wrong with a
+// pool.
 #pragma once
 
 #include <optional>
@@ -54,10 +55,10 @@ struct WorkloadExplanation {
 struct PoolExplanation {
   Pool pool;
   Answer answer = Answer::kYes;
-  std::vector<std::string> problems;     ///< One sentence for each node that has one.
-  std::vector<FleetSlice> waiting;       ///< Slices that wait for such pools.
-  std::vector<std::string> starts;       ///< Slices that would start if its nodes were repaired.
-  std::vector<HistoryRecord> history;    ///< Its last interruptions, the latest first.
+  std::vector<std::string> problems;   ///< One sentence for each node that has one.
+  std::vector<FleetSlice> waiting;     ///< Slices that wait for such pools.
+  std::vector<std::string> starts;     ///< Slices that would start if its nodes were repaired.
+  std::vector<HistoryRecord> history;  ///< Its last interruptions, the latest first.
 };
 
 /// `namespace_name`: empty for all. Errors: NotFound for a workload without TPU pods.

@@ -27,8 +27,7 @@ Json write_explanation(const WorkloadExplanation& explanation) {
   }
   Json pools = Json::array();
   for (const ExplainedDomain& each : explanation.domains) {
-    pools.push_back(
-        {{"name", each.name}, {"matches", each.matches}, {"free", each.free}, {"whyNot", each.why_not}});
+    pools.push_back({{"name", each.name}, {"matches", each.matches}, {"free", each.free}, {"whyNot", each.why_not}});
   }
   Json json = {{"schema", kFleetSchema},
                {"namespace", explanation.workload.namespace_name},

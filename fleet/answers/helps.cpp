@@ -18,8 +18,7 @@ using placement::ScaleUp;
 constexpr std::size_t kMaxRepairs = 5;
 
 const NodeView* find_node(const Snapshot& snapshot, const std::string& name) {
-  const auto found =
-      std::ranges::find_if(snapshot.nodes, [&](const NodePtr& node) { return node->key.name == name; });
+  const auto found = std::ranges::find_if(snapshot.nodes, [&](const NodePtr& node) { return node->key.name == name; });
   return found == snapshot.nodes.end() ? nullptr : found->get();
 }
 
@@ -82,7 +81,7 @@ std::vector<std::string> helps_for(const Snapshot& snapshot, const Fleet& fleet,
                                 verdict.wanted - verdict.matching == 1 ? "" : "s",
                                 shape_text(slice.tpu, slice.topology)));
   }
-  if (verdict.position == 0) return helps;
+  if (verdict.position == 0 || verdict.matching < verdict.wanted) return helps;
   if (snapshot.options.max_preemptions_per_hour == 0) {
     helps.push_back(verdict.position > 1 ? "a higher priority: it comes earlier in the queue, but preemption is off"
                                          : "a higher priority: no, preemption is off");
@@ -124,7 +123,7 @@ std::string earliest_start(const Fleet& fleet, const Verdict& verdict, const Fle
 
 std::string autoscaler_text(const Snapshot& snapshot, const Verdict& verdict) {
   const placement::ScaleUpOptions& options = snapshot.options.scale_up;
-  if (verdict.asked_for_nodes) return "has been asked for nodes";
+  if (verdict.asked_in_gang > 0) return "has been asked for nodes";
   switch (options.mode) {
     case ScaleUp::kOff:
       return "is not asked for nodes (--scale-up=off)";

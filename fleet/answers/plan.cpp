@@ -6,6 +6,8 @@
 #include <set>
 #include <tuple>
 
+#include <fmt/format.h>
+
 #include "api/base/strings.h"
 #include "fleet/answers/helps.h"
 #include "fleet/changes.h"
@@ -17,6 +19,21 @@
 namespace tpuslice::fleet {
 namespace {
 
+/// The value of a field of the downward API, such as metadata.annotations['a/b']; the field in angle brackets if only
+/// the kubelet knows it.
+std::string field_of(const Json& pod, const std::string& field) {
+  for (const char* map : {"annotations", "labels"}) {
+    const std::string prefix = fmt::format("metadata.{}['", map);
+    if (field.starts_with(prefix) && field.ends_with("']")) {
+      return string_at(pod, {"metadata", map, field.substr(prefix.size(), field.size() - prefix.size() - 2)});
+    }
+  }
+  for (const char* member : {"name", "namespace"}) {
+    if (field == fmt::format("metadata.{}", member)) return string_at(pod, {"metadata", member});
+  }
+  return "<" + field + ">";
+}
+
 /// The variables of the first container with TPUs.
 std::vector<std::pair<std::string, std::string>> env_of(const Json& pod) {
   std::vector<std::pair<std::string, std::string>> out;
@@ -25,7 +42,7 @@ std::vector<std::pair<std::string, std::string>> env_of(const Json& pod) {
     for (const Json& variable : array_at(container, {"env"})) {
       const std::string field = string_at(variable, {"valueFrom", "fieldRef", "fieldPath"});
       out.emplace_back(string_at(variable, {"name"}),
-                       field.empty() ? string_at(variable, {"value"}) : "<" + field + ">");
+                       field.empty() ? string_at(variable, {"value"}) : field_of(pod, field));
     }
     break;
   }
@@ -157,8 +174,9 @@ Json write_plan(const ManifestPlan& plan) {
   }
   Json slices = Json::array();
   for (const FleetSlice& slice : plan.slices) slices.push_back(write_slice(slice));
-  Json json = {{"schema", kFleetSchema},        {"answer", to_string(plan.answer)}, {"objects", std::move(objects)},
-               {"hosts", std::move(hosts)},     {"chips", plan.chips},              {"slices", std::move(slices)}};
+  Json json = {{"schema", kFleetSchema},        {"answer", to_string(plan.answer)},
+               {"objects", std::move(objects)}, {"hosts", std::move(hosts)},
+               {"chips", plan.chips},           {"slices", std::move(slices)}};
   if (!plan.autoscaler.empty()) json["autoscaler"] = plan.autoscaler;
   return json;
 }

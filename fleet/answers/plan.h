@@ -22,16 +22,16 @@ struct PlannedHost {
   std::string slice;  ///< Name of the slice within its workload.
   int host = 0;
   std::string pod;
-  std::string worker_id;          ///< TPU_WORKER_ID
-  std::string megascale_slice;    ///< MEGASCALE_SLICE_ID; empty: it is no multislice.
-  std::string host_name;          ///< Its own entry of TPU_WORKER_HOSTNAMES; else its hostname.
+  std::string worker_id;                                 ///< TPU_WORKER_ID
+  std::string megascale_slice;                           ///< MEGASCALE_SLICE_ID; empty: it is no multislice.
+  std::string host_name;                                 ///< Its own entry of TPU_WORKER_HOSTNAMES; else its hostname.
   std::vector<std::pair<std::string, std::string>> env;  ///< Variables of its TPU container, in order.
 };
 
 struct ManifestPlan {
   std::vector<PlannedObjects> objects;  ///< Pods are last.
   std::vector<PlannedHost> hosts;       ///< By slice and host.
-  std::int64_t chips = 0;               ///< Of all hosts.
+  std::int64_t chips = 0;               ///< Chips of all hosts.
   Answer answer = Answer::kYes;         ///< Whether all slices fit now.
   std::vector<FleetSlice> slices;       ///< Their verdicts, if they were created now.
   std::int64_t queued = 0;              ///< Gangs in the queue that the first of them would wait in.

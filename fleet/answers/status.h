@@ -22,8 +22,8 @@ struct StatusRow {
   std::int64_t broken = 0;  ///< Broken or draining.
   std::int64_t chips_in_use = 0;
   std::int64_t chips = 0;
-  std::int64_t waiting = 0;          ///< Slices that wait for such pools.
-  std::optional<Timestamp> oldest;   ///< Since when the first of them waits.
+  std::int64_t waiting = 0;         ///< Slices that wait for such pools.
+  std::optional<Timestamp> oldest;  ///< The time from which the first of them waits.
   friend bool operator==(const StatusRow&, const StatusRow&) = default;
 };
 

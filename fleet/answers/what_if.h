@@ -12,12 +12,12 @@ namespace tpuslice::fleet {
 
 /// A slice whose fate differs with the changes.
 struct SliceEffect {
-  FleetSlice slice;               ///< Before the changes.
-  bool ends = false;              ///< It runs now, and its pods end.
-  bool deleted = false;           ///< It no longer exists.
-  bool is_new = false;            ///< It exists only after the changes.
-  std::string before;             ///< Where it runs without the changes; empty: it waits.
-  std::string after;              ///< Where it runs with them; empty: it waits.
+  FleetSlice slice;      ///< Before the changes.
+  bool ends = false;     ///< It runs now, and its pods end.
+  bool deleted = false;  ///< It no longer exists.
+  bool is_new = false;   ///< It exists only after the changes.
+  std::string before;    ///< Pool without the changes; empty: it waits.
+  std::string after;     ///< Pool with the changes; empty: it waits.
   std::int64_t position_before = 0;
   std::int64_t position_after = 0;
   std::int64_t queued_after = 0;  ///< Gangs in the queue that it waits in.
@@ -25,11 +25,11 @@ struct SliceEffect {
 };
 
 struct WhatIf {
-  std::vector<std::string> changes;     ///< As they were written.
-  std::vector<SliceEffect> effects;     ///< Those that end first, then by their place in the queue.
-  std::int64_t chips_before = 0;        ///< Chips in use when placement has nothing more to do.
+  std::vector<std::string> changes;  ///< Their texts, as written.
+  std::vector<SliceEffect> effects;  ///< Those that end first, then by their place in the queue.
+  std::int64_t chips_before = 0;     ///< Chips in use when placement has nothing more to do.
   std::int64_t chips_after = 0;
-  std::int64_t waiting_before = 0;      ///< Slices that wait then.
+  std::int64_t waiting_before = 0;  ///< Slices that wait then.
   std::int64_t waiting_after = 0;
 };
 

@@ -33,12 +33,14 @@ std::string heading(const WorkloadExplanation& of, Timestamp now) {
     if (running == static_cast<std::ptrdiff_t>(of.slices.size())) {
       return fmt::format("{} runs: {}{}.", name, slices_text(running, first), for_text(first.since, now));
     }
-    return fmt::format("{}: {} of {} run.", name, running, counted(static_cast<std::int64_t>(of.slices.size()), "slice"));
+    return fmt::format("{}: {} of {} run.", name, running,
+                       counted(static_cast<std::int64_t>(of.slices.size()), "slice"));
   }
   if (first.code.empty()) {
     return fmt::format("{} is placed next: {}, in {}.", name, slices_text(of.waiting, first), first.pool);
   }
-  const std::string place = first.position > 0 ? fmt::format(", {} in the queue", ordinal(first.position)) : "";
+  const std::string place =
+      first.position > 0 && !first.never ? fmt::format(", {} in the queue", ordinal(first.position)) : "";
   return fmt::format("{} waits: {}{}{}.  [{}]", name, slices_text(of.waiting, first), for_text(first.since, now), place,
                      first.code);
 }
@@ -64,8 +66,11 @@ void add_domains(const WorkloadExplanation& of, const TableOptions& options, std
       ++more;
       continue;
     }
-    table.rows.push_back(
-        {domain.name, domain.matches ? "yes" : "no", domain.free ? "yes" : domain.matches ? "no" : "-", domain.why_not});
+    table.rows.push_back({domain.name, domain.matches ? "yes" : "no",
+                          domain.free      ? "yes"
+                          : domain.matches ? "no"
+                                           : "-",
+                          domain.why_not});
   }
   out += "\n" + to_text(table);
   if (more > 0) out += more_text(more) + "\n";
@@ -75,7 +80,7 @@ void add_line(const char* name, const std::string& text, std::string& out) {
   if (!text.empty()) out += fmt::format("{:<12}{}\n", name, text);
 }
 
-/// Of slices that do not wait: a row each.
+/// A row for each slice that does not wait.
 void add_slices(const WorkloadExplanation& of, Timestamp now, const TableOptions& options, std::string& out) {
   std::vector<FleetSlice> others;
   std::ranges::copy_if(of.slices, std::back_inserter(others),
@@ -128,9 +133,10 @@ TextTable history_table(const std::vector<HistoryRecord>& history, Timestamp now
       back = human_duration(std::chrono::seconds(*record.back_after));
       if (!record.back_on.empty()) back += record.back_on == record.pool ? ", same pool" : " on " + record.back_on;
     }
-    const std::string lost = record.lost_host_seconds == 0
-                                 ? "-"
-                                 : fmt::format("{:.1f} host-hours", static_cast<double>(record.lost_host_seconds) / 3600);
+    const std::string lost =
+        record.lost_host_seconds == 0
+            ? "-"
+            : fmt::format("{:.1f} host-hours", static_cast<double>(record.lost_host_seconds) / 3600);
     table.rows.push_back({clock_text(record.time, now), to_string(workload), record.slice.empty() ? "-" : record.slice,
                           record.what, record.why.empty() ? record.code : record.why, lost, back});
   }

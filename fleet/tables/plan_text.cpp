@@ -46,7 +46,11 @@ std::string verdict_text(const ManifestPlan& plan) {
   }
   if (first == nullptr) return fmt::format("Fits:       yes, now, in {}\n", fmt::join(pools, ", "));
   const char* const when = plan.answer == Answer::kNever ? "no, not as the cluster is" : "not now";
-  std::string out = fmt::format("Fits:       {}  [{}]\n            {}\n", when, first->code, first->reason);
+  const auto fit = static_cast<std::int64_t>(
+      std::ranges::count_if(plan.slices, [](const FleetSlice& slice) { return slice.code.empty(); }));
+  std::string out = fmt::format("Fits:       {}{}  [{}]\n            {}\n",
+                                fit == 0 ? "" : fmt::format("{} now, the others ", counted(fit, "slice")), when,
+                                first->code, first->reason);
   if (first->position > 0) {
     out += fmt::format("Queue:      it would be {} of {} for these nodes\n", ordinal(first->position), plan.queued);
   }

@@ -112,9 +112,7 @@ std::string hosts_text(const Pool& pool) {
   return text;
 }
 
-std::string state_text(PoolState state) {
-  return state == PoolState::kInUse ? "in use" : to_lower(to_string(state));
-}
+std::string state_text(PoolState state) { return state == PoolState::kInUse ? "in use" : to_lower(to_string(state)); }
 
 std::string shape_text(const std::string& tpu, const std::string& topology) {
   return topology.empty() ? tpu : tpu + " " + topology;
@@ -138,15 +136,16 @@ Rows status_table(const std::vector<StatusRow>& rows, Timestamp now, const Table
   for (const StatusRow& row : rows) {
     if (!limit.take()) continue;
     const std::int64_t percent = row.chips == 0 ? 0 : row.chips_in_use * 100 / row.chips;
-    std::vector<std::string> cells = {row.tpu,
-                                      row.topology.empty() ? "-" : row.topology,
-                                      std::to_string(row.pools),
-                                      std::to_string(row.in_use),
-                                      std::to_string(row.free),
-                                      std::to_string(row.broken),
-                                      fmt::format("{} of {} ({}%)", row.chips_in_use, row.chips, percent),
-                                      std::to_string(row.waiting),
-                                      row.waiting == 0 ? "-" : age_text(row.oldest, now)};
+    std::vector<std::string> cells = {
+        row.tpu,
+        row.topology.empty() ? "-" : row.topology,
+        std::to_string(row.pools),
+        std::to_string(row.in_use),
+        std::to_string(row.free),
+        std::to_string(row.broken),
+        row.pools == 0 ? "-" : fmt::format("{} of {} ({}%)", row.chips_in_use, row.chips, percent),
+        std::to_string(row.waiting),
+        row.waiting == 0 ? "-" : age_text(row.oldest, now)};
     if (options.wide) cells.insert(cells.begin() + 5, std::to_string(row.reserved));
     out.table.rows.push_back(std::move(cells));
   }
@@ -188,7 +187,7 @@ Rows slices_table(const std::vector<FleetSlice>& slices, Timestamp now, const Ta
     if (!limit.take()) continue;
     const bool waits = slice.state == SliceState::kWaiting;
     std::vector<std::string> cells = {
-        slice.position > 0 ? std::to_string(slice.position) : "-",
+        slice.position > 0 && !slice.never ? std::to_string(slice.position) : "-",
         slice.workload.hidden() ? "-" : to_lower(slice.workload.kind) + "/" + slice.workload.name,
         slice.slice.empty() ? "-" : slice.slice,
         shape_text(slice.tpu, slice.topology),

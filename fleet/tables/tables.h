@@ -13,8 +13,8 @@ namespace tpuslice::fleet {
 
 struct TableOptions {
   bool wide = false;
-  bool all = false;              ///< All rows; else the first kMaxRows.
-  bool show_namespace = true;    ///< Names of workloads begin with their namespace.
+  bool all = false;            ///< All rows; else the first kMaxRows.
+  bool show_namespace = true;  ///< Names of workloads begin with their namespace.
 };
 
 inline constexpr std::size_t kMaxRows = 50;

@@ -31,7 +31,7 @@ std::string now_text(const SliceEffect& effect, Timestamp now) {
   if (slice.state == SliceState::kWaiting) {
     return slice.position > 0 ? fmt::format("waits, {}", ordinal(slice.position)) : "waits";
   }
-  return fmt::format("{} for {}", slice.pool, age_text(slice.since, now));
+  return slice.since ? fmt::format("{} for {}", slice.pool, age_text(slice.since, now)) : slice.pool;
 }
 
 }  // namespace

@@ -1,10 +1,11 @@
-// What `kubectl tpu` says of a dozen fleets: each folder of tests/golden/fleet is a case, with the answers as people see
-// them (answers.txt) and the fleet as programs do (fleet.json). TPUSLICE_GOLDEN=update (`make golden`) writes both.
+// What `kubectl tpu` says of a dozen fleets: each folder of tests/golden/fleet is a case, with the answers as people
+// see them (answers.txt) and the fleet as programs do (fleet.json). TPUSLICE_GOLDEN=update (`make golden`) writes both.
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 
 #include <fmt/format.h>
@@ -53,8 +54,10 @@ FleetDocument busy() {
                   .since = 840min});
   document.slice({.workload = "big", .namespace_name = "ml", .slice = "big-0", .gang = 2, .since = 9min});
   document.slice({.workload = "big", .namespace_name = "ml", .slice = "big-1", .gang = 2, .since = 9min});
-  document.slice({.workload = "third", .kind = "RayCluster", .api_version = "ray.io/v1", .slice = "tpu-0", .since = 8min});
-  document.slice({.workload = "sweep", .namespace_name = "nlp", .kind = "Job", .api_version = "batch/v1", .since = 7min});
+  document.slice(
+      {.workload = "third", .kind = "RayCluster", .api_version = "ray.io/v1", .slice = "tpu-0", .since = 8min});
+  document.slice(
+      {.workload = "sweep", .namespace_name = "nlp", .kind = "Job", .api_version = "batch/v1", .since = 7min});
   document.slice({.workload = "serve",
                   .namespace_name = "nlp",
                   .kind = "StatefulSet",
@@ -78,7 +81,7 @@ std::map<std::string, std::function<FleetDocument()>> make_cases() {
     FleetDocument document;
     add_pools(document, "ab");
     document.slice({.workload = "train", .pool = "v6e-4x4-a", .failed = "OOMKilled"});
-    document.slice({.workload = "pulls", .pool = "v6e-4x4-b", .ready = 2, .stuck = "ImagePullBackOff", .since = 40min});
+    document.slice({.workload = "pulls", .pool = "v6e-4x4-b", .ready = 1, .stuck = "ImagePullBackOff", .since = 40min});
     return document;
   };
   cases["history"] = [] {
@@ -104,7 +107,8 @@ std::map<std::string, std::function<FleetDocument()>> make_cases() {
   };
   cases["large"] = [] {
     FleetDocument document;
-    for (int i = 0; i < 60; ++i) document.pool({.name = fmt::format("v6e-2x4-{:02}", i), .topology = "2x4", .hosts = 2});
+    for (int i = 0; i < 60; ++i)
+      document.pool({.name = fmt::format("v6e-2x4-{:02}", i), .topology = "2x4", .hosts = 2});
     document.pool({.name = "v6e-8x16", .topology = "8x16", .hosts = 32, .not_ready = {3, 4}});
     return document;
   };
@@ -163,7 +167,9 @@ std::string section(const std::string& command, const std::string& text) {
   return fmt::format("$ kubectl tpu {}\n{}\n", command, text);
 }
 
-std::string rows_text(const Rows& rows) { return to_text(rows.table) + (rows.more > 0 ? more_text(rows.more) + "\n" : ""); }
+std::string rows_text(const Rows& rows) {
+  return to_text(rows.table) + (rows.more > 0 ? more_text(rows.more) + "\n" : "");
+}
 
 std::string answers_of(const Snapshot& snapshot) {
   const Fleet fleet = build_fleet(snapshot);

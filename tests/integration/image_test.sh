@@ -3,7 +3,7 @@
 # operator runs from the unpacked root as the image's user. The image is made of the binary of this build.
 set -euo pipefail
 source "$(dirname "$0")/lib.sh"
-simulator_binary=$1 operator_binary=$2
+simulator_binary=$1 operator_binary=$2 plugin_binary=$3
 build=$(realpath "$(dirname "$operator_binary")/..")
 for command in dpkg-query jq ninja readelf strip unshare; do
   command -v "$command" >/dev/null || fail "$command is not installed; tests/support/deps.sh installs what tests need"
@@ -226,6 +226,22 @@ test_dockerfile() {
   echo "ok: base images are pinned by digest"
 }
 
+in_root_of_plugin() { (root=$workdir/plugin_root; in_image "$@"); }
+
+# The image of kubectl-tpu is made by the same scripts.
+test_plugin() {
+  deploy/image/build.sh --binary "$plugin_binary" --program kubectl-tpu --out "$workdir/plugin" >"$workdir/printed"
+  mkdir "$workdir/plugin_root"
+  local blobs=$workdir/plugin/layout/blobs/sha256 manifest config
+  manifest=$blobs/$(hex_of '.manifests[0].digest' "$workdir/plugin/layout/index.json")
+  config=$blobs/$(hex_of .config.digest "$manifest")
+  check_jq "the image of kubectl-tpu runs it" '.config.Entrypoint == ["/usr/local/bin/kubectl-tpu"]' "$config"
+  tar -xzf "$blobs/$(hex_of '.layers[0].digest' "$manifest")" -C "$workdir/plugin_root"
+  expect "kubectl-tpu starts from the root of its image" "^$("$plugin_binary" --version)$" \
+    in_root_of_plugin /usr/local/bin/kubectl-tpu --version
+  expect "its SBOM names it" '"name": "kubectl-tpu"' jq . "$workdir"/plugin/kubectl-tpu-*.spdx.json
+}
+
 test_refusals() {
   expect "a binary is needed" 'error: --binary: Invalid value: "": must be a program' deploy/image/build.sh --out "$workdir/refused"
   expect "a version is a tag" 'error: --version: Invalid value: "a/b": must be an image tag' \
@@ -242,4 +258,5 @@ test_files
 test_sbom
 test_runs
 test_dockerfile
+test_plugin
 test_refusals

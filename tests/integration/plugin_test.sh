@@ -23,6 +23,7 @@ eventually "the sample runs" '^ready$' ready
 expect "kubectl finds the plugin" 'Kubernetes +v1\.' kubectl tpu version
 expect "the house's client answers the same" 'Kubernetes +v1\.' kubectl tpu version --http own
 expect "help lists the commands" '^ +drain ' kubectl tpu --help
+expect "requests are logged" 'request.*target=/version' kubectl tpu version -v 6
 code "an unknown command is a usage error" 2 kubectl tpu frobnicate
 code "an unknown workload is an error" 1 kubectl tpu hosts raycluster/none
 expect "an unknown workload is named" 'raycluster.* "none" not found|none' kubectl tpu hosts raycluster/none
@@ -88,6 +89,18 @@ Y
 eventually "the JobSet runs" '^8$' bash -c 'kubectl get pods -l jobset.sigs.k8s.io/jobset-name=once --field-selector status.phase=Running -o name | wc -l'
 code "a restart that would fail the workload is refused" 5 kubectl tpu restart jobset/once
 
+kubectl apply -f deploy/samples/rayjob-train-v6e-4x4.yaml >/dev/null
+job=$(kubectl get rayjobs -o name | sed 's,rayjob.ray.io/,rayjob/,')
+eventually "the hosts of a RayJob are those of its cluster" '^3 .* yes .* 3 ok +ok +ok$' kubectl tpu hosts "$job" --check
+expect "the dashboard of a RayJob is that of its cluster" '^http://127.0.0.1:8265$' kubectl tpu session "$job" --print
+kubectl delete "$job" >/dev/null
+kubectl tpu create lws groups --tpu v6e-4x4 --image example --apply >/dev/null 2>&1
+eventually "the hosts of a LeaderWorkerSet are listed" '^3 .* yes .* 3 ok +ok +ok$' kubectl tpu hosts lws/groups --check
+kubectl delete lws groups >/dev/null
+kubectl tpu create job indexed --tpu v6e-4x4 --image example --apply -- sleep 99 >/dev/null 2>&1
+eventually "the hosts of a Job are listed" '^3 .* 3 ok +ok +ok$' kubectl tpu hosts job/indexed --check
+kubectl delete job indexed >/dev/null
+
 expect "check reaches the webhook" '^webhook call +ok ' kubectl tpu check
 expect "check finds the CRDs" '^crd jobsets +ok +serves v1alpha2' kubectl tpu check
 expect "migrate check reads the objects" '^rayclusters +ok +1 objects: 0 cannot be taken over' kubectl tpu migrate check
@@ -100,5 +113,16 @@ kubectl tpu completion >"$workdir/bin/kubectl_complete-tpu" 2>/dev/null
 chmod +x "$workdir/bin/kubectl_complete-tpu"
 expect "kubectl completes our commands" '^undrain' kubectl __complete tpu und
 expect "kubectl completes our options" '^--follow' kubectl __complete tpu logs --fol
+
+deploy/kubectl-tpu/krew.sh "$3" 0.1.0 https://example.com/releases/ "$workdir/krew" >/dev/null
+archive=$(cd "$workdir/krew" && echo kubectl-tpu_0.1.0_linux_*.tar.gz)
+expect "krew's manifest has the checksum of the archive" "sha256: $(sha256sum <"$workdir/krew/$archive" | cut -d ' ' -f 1)" cat "$workdir/krew/tpu.yaml"
+expect "krew's manifest has its address" "uri: https://example.com/releases/$archive" cat "$workdir/krew/tpu.yaml"
+expect "the archive has the program" '^./kubectl-tpu$' tar -tzf "$workdir/krew/$archive"
+mkdir "$workdir/unpacked"
+tar -C "$workdir/unpacked" -xzf "$workdir/krew/$archive"
+expect "the unpacked program runs" '^kubectl-tpu  0\.1\.0$' "$workdir/unpacked/kubectl-tpu" version --client
+deploy/kubectl-tpu/krew.sh "$3" 0.1.0 https://example.com/releases "$workdir/again" >/dev/null
+expect "two archives of one program are equal" '^$' diff -r "$workdir/krew" "$workdir/again"
 
 echo "plugin: all checks passed"

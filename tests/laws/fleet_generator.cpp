@@ -64,8 +64,10 @@ void FleetGenerator::choose_options() {
 }
 
 void FleetGenerator::add_pool(int index) {
-  static const std::vector<Shape> kShapes = {
-      {"tpu-v6e-slice", "4x4", 4}, {"tpu-v6e-slice", "4x4", 4}, {"tpu-v6e-slice", "2x4", 2}, {"tpu-v5-lite-podslice", "4x8", 8}};
+  static const std::vector<Shape> kShapes = {{"tpu-v6e-slice", "4x4", 4},
+                                             {"tpu-v6e-slice", "4x4", 4},
+                                             {"tpu-v6e-slice", "2x4", 2},
+                                             {"tpu-v5-lite-podslice", "4x8", 8}};
   const Shape shape = kShapes.at(static_cast<std::size_t>(dice_.below(static_cast<int>(kShapes.size()))));
   const std::string name = "pool-" + std::to_string(index);
   pools_.push_back({name, shape});
@@ -73,23 +75,24 @@ void FleetGenerator::add_pool(int index) {
   for (int host = 0; host < shape.hosts; ++host) {
     if (dice_.chance(3)) continue;
     const std::string node_name = name + "-" + std::to_string(host);
-    Json node = {{"apiVersion", "v1"},
-                 {"kind", "Node"},
-                 {"metadata",
-                  {{"name", node_name},
-                   {"uid", "uid-of-" + node_name},
-                   {"resourceVersion", "1"},
-                   {"labels",
-                    {{text(tpu::kAcceleratorLabel), shape.accelerator},
-                     {text(tpu::kTopologyLabel), shape.topology},
-                     {text(tpu::kNodePoolLabel), name},
-                     {text(tpu::kHostnameLabel), node_name},
-                     {text(tpu::kBlockLabel), block}}}}},
-                 {"spec",
-                  {{"taints", Json::array({{{"key", "google.com/tpu"}, {"value", "present"}, {"effect", "NoSchedule"}}})}}},
-                 {"status",
-                  {{"allocatable", {{"google.com/tpu", "4"}, {"cpu", "180"}, {"memory", "700Gi"}, {"example.com/nic", "8"}}},
-                   {"conditions", Json::array({condition("Ready", !dice_.chance(4), time_before_now(7200))})}}}};
+    Json node = {
+        {"apiVersion", "v1"},
+        {"kind", "Node"},
+        {"metadata",
+         {{"name", node_name},
+          {"uid", "uid-of-" + node_name},
+          {"resourceVersion", "1"},
+          {"labels",
+           {{text(tpu::kAcceleratorLabel), shape.accelerator},
+            {text(tpu::kTopologyLabel), shape.topology},
+            {text(tpu::kNodePoolLabel), name},
+            {text(tpu::kHostnameLabel), node_name},
+            {text(tpu::kBlockLabel), block}}}}},
+        {"spec",
+         {{"taints", Json::array({{{"key", "google.com/tpu"}, {"value", "present"}, {"effect", "NoSchedule"}}})}}},
+        {"status",
+         {{"allocatable", {{"google.com/tpu", "4"}, {"cpu", "180"}, {"memory", "700Gi"}, {"example.com/nic", "8"}}},
+          {"conditions", Json::array({condition("Ready", !dice_.chance(4), time_before_now(7200))})}}}};
     if (dice_.chance(3)) node["spec"]["unschedulable"] = true;
     if (dice_.chance(2)) node["status"]["allocatable"].erase("google.com/tpu");
     if (dice_.chance(3)) node["metadata"]["labels"]["cloud.google.com/gke-spot"] = "true";
@@ -125,19 +128,21 @@ void FleetGenerator::add_workload(int index) {
 }
 
 Json FleetGenerator::make_pod(const std::string& name, const std::string& space, const Shape& shape) const {
-  return {{"apiVersion", "v1"},
-          {"kind", "Pod"},
-          {"metadata", {{"name", name}, {"namespace", space}, {"uid", "uid-of-" + space + "-" + name}, {"resourceVersion", "7"}}},
-          {"spec",
-           {{"containers",
-             Json::array({{{"name", "main"},
-                           {"image", "image"},
-                           {"env", Json::array({{{"name", "SECRET"}, {"value", "x"}}})},
-                           {"resources", {{"limits", {{"google.com/tpu", "4"}, {"example.com/nic", "9"}}}}}}})},
-            {"tolerations", Json::array({{{"key", "google.com/tpu"}, {"operator", "Exists"}, {"effect", "NoSchedule"}}})},
-            {"nodeSelector",
-             {{text(tpu::kAcceleratorLabel), shape.accelerator}, {text(tpu::kTopologyLabel), shape.topology}}}}},
-          {"status", {{"phase", "Pending"}}}};
+  return {
+      {"apiVersion", "v1"},
+      {"kind", "Pod"},
+      {"metadata",
+       {{"name", name}, {"namespace", space}, {"uid", "uid-of-" + space + "-" + name}, {"resourceVersion", "7"}}},
+      {"spec",
+       {{"containers",
+         Json::array({{{"name", "main"},
+                       {"image", "image"},
+                       {"env", Json::array({{{"name", "SECRET"}, {"value", "x"}}})},
+                       {"resources", {{"limits", {{"google.com/tpu", "4"}, {"example.com/nic", "9"}}}}}}})},
+        {"tolerations", Json::array({{{"key", "google.com/tpu"}, {"operator", "Exists"}, {"effect", "NoSchedule"}}})},
+        {"nodeSelector",
+         {{text(tpu::kAcceleratorLabel), shape.accelerator}, {text(tpu::kTopologyLabel), shape.topology}}}}},
+      {"status", {{"phase", "Pending"}}}};
 }
 
 void FleetGenerator::add_slice(const std::string& workload, const std::string& space, const Shape& shape, int slice,
@@ -186,7 +191,8 @@ void FleetGenerator::add_slice(const std::string& workload, const std::string& s
       pod["metadata"]["annotations"][text(tpu::kPlacedIn)] = pool->name;
       pod["spec"]["nodeSelector"][text(tpu::kNodePoolLabel)] = pool->name;
       if (bound) pod["spec"]["nodeName"] = pool->name + "-" + std::to_string(host);
-      if (bound) pod["status"] = {{"phase", "Running"}, {"conditions", Json::array({condition("Ready", true, placed)})}};
+      if (bound)
+        pod["status"] = {{"phase", "Running"}, {"conditions", Json::array({condition("Ready", true, placed)})}};
       if (dice_.chance(1)) pod["status"]["phase"] = "Failed";
       if (dice_.chance(1)) pod["metadata"]["deletionTimestamp"] = format_rfc3339(now() + seconds(20));
     }

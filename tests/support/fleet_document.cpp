@@ -28,31 +28,32 @@ Json make_host(const SliceDocument& slice, int host) {
   const std::string name = fmt::format("{}-{}", slice.slice.empty() ? slice.workload + "-0" : slice.slice, host);
   const Timestamp since = FleetDocument::now() - slice.since;
   const std::string version = slice.api_version.substr(slice.api_version.find('/') + 1);
-  const std::string group =
-      slice.api_version.find('/') == std::string::npos ? "" : "." + slice.api_version.substr(0, slice.api_version.find('/'));
-  Json pod = {{"apiVersion", "v1"},
-              {"kind", "Pod"},
-              {"metadata",
-               {{"name", name},
-                {"namespace", slice.namespace_name},
-                {"uid", fmt::format("uid-{}-{}", slice.namespace_name, name)},
-                {"resourceVersion", "1"},
-                {"creationTimestamp", format_rfc3339(since)},
-                {"labels", {{text(tpu::kSlice), key_of(slice)}}},
-                {"annotations",
-                 {{text(tpu::kSliceHosts), std::to_string(slice.hosts)},
-                  {text(tpu::kSliceHost), std::to_string(host)},
-                  {text(tpu::kTopologyKey), text(tpu::kNodePoolLabel)},
-                  {text(tpu::kWorkload), fmt::format("{}.{}{}/{}", slice.kind, version, group, slice.workload)}}}}},
-              {"spec",
-               {{"priority", slice.priority},
-                {"schedulingGates", Json::array({Json{{"name", text(tpu::kSliceGate)}}})},
-                {"tolerations", Json::array({Json{{"key", "google.com/tpu"}, {"operator", "Exists"}}})},
-                {"nodeSelector",
-                 {{text(tpu::kAcceleratorLabel), slice.accelerator}, {text(tpu::kTopologyLabel), slice.topology}}},
-                {"containers",
-                 Json::array({Json{{"name", "main"}, {"resources", {{"limits", {{"google.com/tpu", "4"}}}}}}})}}},
-              {"status", {{"phase", "Pending"}}}};
+  const std::string group = slice.api_version.find('/') == std::string::npos
+                                ? ""
+                                : "." + slice.api_version.substr(0, slice.api_version.find('/'));
+  Json pod = {
+      {"apiVersion", "v1"},
+      {"kind", "Pod"},
+      {"metadata",
+       {{"name", name},
+        {"namespace", slice.namespace_name},
+        {"uid", fmt::format("uid-{}-{}", slice.namespace_name, name)},
+        {"resourceVersion", "1"},
+        {"creationTimestamp", format_rfc3339(since)},
+        {"labels", {{text(tpu::kSlice), key_of(slice)}}},
+        {"annotations",
+         {{text(tpu::kSliceHosts), std::to_string(slice.hosts)},
+          {text(tpu::kSliceHost), std::to_string(host)},
+          {text(tpu::kTopologyKey), text(tpu::kNodePoolLabel)},
+          {text(tpu::kWorkload), fmt::format("{}.{}{}/{}", slice.kind, version, group, slice.workload)}}}}},
+      {"spec",
+       {{"priority", slice.priority},
+        {"schedulingGates", Json::array({Json{{"name", text(tpu::kSliceGate)}}})},
+        {"tolerations", Json::array({Json{{"key", "google.com/tpu"}, {"operator", "Exists"}}})},
+        {"nodeSelector",
+         {{text(tpu::kAcceleratorLabel), slice.accelerator}, {text(tpu::kTopologyLabel), slice.topology}}},
+        {"containers", Json::array({Json{{"name", "main"}, {"resources", {{"limits", {{"google.com/tpu", "4"}}}}}}})}}},
+      {"status", {{"phase", "Pending"}}}};
   if (slice.deadline > 0) pod["spec"]["activeDeadlineSeconds"] = slice.deadline;
   if (slice.gang > 1) {
     pod["metadata"]["annotations"][text(tpu::kSliceGang)] = slice.workload;
@@ -83,8 +84,8 @@ void run(const SliceDocument& slice, int host, const std::string& members, Json&
   const bool ready = slice.ready < 0 || host < slice.ready;
   pod["status"] = {{"phase", slice.succeeded ? "Succeeded" : "Running"}, {"conditions", ready_condition(ready, since)}};
   if (host == 1 && !slice.stuck.empty()) {
-    pod["status"]["containerStatuses"] = Json::array(
-        {Json{{"name", "main"}, {"ready", false}, {"restartCount", 3}, {"state", {{"waiting", {{"reason", slice.stuck}}}}}}});
+    pod["status"]["containerStatuses"] = Json::array({Json{
+        {"name", "main"}, {"ready", false}, {"restartCount", 3}, {"state", {{"waiting", {{"reason", slice.stuck}}}}}}});
   }
   if (host == 2 && !slice.failed.empty()) {
     pod["status"] = {{"phase", "Failed"},
@@ -103,7 +104,8 @@ Timestamp FleetDocument::now() { return *parse_rfc3339("2026-01-01T12:00:00Z"); 
 FleetDocument::FleetDocument()
     : json_({{"schema", "tpuslice.dev/snapshot.v1"},
              {"time", format_rfc3339(now())},
-             {"cluster", {{"name", "prod"}, {"kubernetes", "v1.36.3"}, {"operator", "0.1.0"}, {"replicas", 2}, {"ready", 2}}},
+             {"cluster",
+              {{"name", "prod"}, {"kubernetes", "v1.36.3"}, {"operator", "0.1.0"}, {"replicas", 2}, {"ready", 2}}},
              {"options", {{"scaleUp", "auto"}}},
              {"nodes", Json::array()},
              {"pods", Json::array()},
@@ -115,23 +117,23 @@ FleetDocument& FleetDocument::pool(const PoolDocument& pool) {
     const std::string name = fmt::format("{}-{}", pool.name, host);
     const bool ready = !contains(pool.not_ready, host);
     const Timestamp since = now() - (ready ? std::chrono::hours(24) : std::chrono::hours(6));
-    Json node = {{"apiVersion", "v1"},
-                 {"kind", "Node"},
-                 {"metadata",
-                  {{"name", name},
-                   {"uid", "uid-" + name},
-                   {"resourceVersion", "1"},
-                   {"labels",
-                    {{text(tpu::kAcceleratorLabel), pool.accelerator},
-                     {text(tpu::kTopologyLabel), pool.topology},
-                     {text(tpu::kNodePoolLabel), pool.name},
-                     {text(tpu::kZoneLabel), "us-east5-a"}}}}},
-                 {"spec",
-                  {{"taints",
-                    Json::array({Json{{"key", "google.com/tpu"}, {"value", "present"}, {"effect", "NoSchedule"}}})}}},
-                 {"status",
-                  {{"allocatable", {{"google.com/tpu", "4"}, {"cpu", "180"}, {"memory", "720Gi"}}},
-                   {"conditions", ready_condition(ready, since)}}}};
+    Json node = {
+        {"apiVersion", "v1"},
+        {"kind", "Node"},
+        {"metadata",
+         {{"name", name},
+          {"uid", "uid-" + name},
+          {"resourceVersion", "1"},
+          {"labels",
+           {{text(tpu::kAcceleratorLabel), pool.accelerator},
+            {text(tpu::kTopologyLabel), pool.topology},
+            {text(tpu::kNodePoolLabel), pool.name},
+            {text(tpu::kZoneLabel), "us-east5-a"}}}}},
+        {"spec",
+         {{"taints", Json::array({Json{{"key", "google.com/tpu"}, {"value", "present"}, {"effect", "NoSchedule"}}})}}},
+        {"status",
+         {{"allocatable", {{"google.com/tpu", "4"}, {"cpu", "180"}, {"memory", "720Gi"}}},
+          {"conditions", ready_condition(ready, since)}}}};
     if (contains(pool.cordoned, host)) node["spec"]["unschedulable"] = true;
     if (pool.spot) node["metadata"]["labels"]["cloud.google.com/gke-spot"] = "true";
     if (pool.maintenance) {
@@ -158,16 +160,17 @@ FleetDocument& FleetDocument::slice(const SliceDocument& slice) {
 
 FleetDocument& FleetDocument::workload(const std::string& kind, const std::string& name, const std::string& owner_kind,
                                        const std::string& owner, const std::string& namespace_name) {
-  json_["workloads"].push_back(
-      {{"apiVersion", "ray.io/v1"},
-       {"kind", kind},
-       {"metadata",
-        {{"name", name},
-         {"namespace", namespace_name},
-         {"uid", "uid-" + name},
-         {"ownerReferences",
-          Json::array({Json{
-              {"apiVersion", "ray.io/v1"}, {"kind", owner_kind}, {"name", owner}, {"uid", "u"}, {"controller", true}}})}}}});
+  json_["workloads"].push_back({{"apiVersion", "ray.io/v1"},
+                                {"kind", kind},
+                                {"metadata",
+                                 {{"name", name},
+                                  {"namespace", namespace_name},
+                                  {"uid", "uid-" + name},
+                                  {"ownerReferences", Json::array({Json{{"apiVersion", "ray.io/v1"},
+                                                                        {"kind", owner_kind},
+                                                                        {"name", owner},
+                                                                        {"uid", "u"},
+                                                                        {"controller", true}}})}}}});
   return *this;
 }
 

@@ -36,17 +36,17 @@ struct SliceDocument {
   std::string accelerator = "tpu-v6e-slice";
   std::string topology = "4x4";
   int hosts = 4;
-  std::string pool = {};  ///< Where it runs; empty: it waits.
-  int ready = -1;         ///< Hosts that are Ready; -1: all.
+  std::string pool = {};    ///< Where it runs; empty: it waits.
+  int ready = -1;           ///< Hosts that are Ready; -1: all.
   std::string failed = {};  ///< Why host 2 has failed.
   std::string stuck = {};   ///< Why the container of host 1 cannot start.
   bool terminating = false;
   bool succeeded = false;
   int gang = 1;  ///< Slices that start together.
   int priority = 0;
-  int deadline = 0;                 ///< activeDeadlineSeconds
-  std::chrono::minutes since{30};   ///< Before the time of the snapshot it was created, or placed.
-  std::string waiting = {};         ///< The reason that the operator has written.
+  int deadline = 0;                ///< activeDeadlineSeconds
+  std::chrono::minutes since{30};  ///< Before the time of the snapshot it was created, or placed.
+  std::string waiting = {};        ///< The reason that the operator has written.
 };
 
 class FleetDocument {

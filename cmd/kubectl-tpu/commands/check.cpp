@@ -1,4 +1,5 @@
 // kubectl tpu check: whether the installation works, and what the user may do.
+#include <algorithm>
 #include <memory>
 
 #include <fmt/format.h>
@@ -27,7 +28,13 @@ Result<ExitCode> check(Context& context, const CheckOptions& options) {
     context.print_document(findings_document(findings));
   }
   if (has(findings, Verdict::kFailure)) {
-    context.suggest("report");
+    const auto first = std::ranges::find_if(
+        findings, [](const Finding& each) { return each.verdict == Verdict::kFailure && !each.next.empty(); });
+    if (first == findings.end()) {
+      context.suggest("report");
+    } else {
+      context.suggest_command(first->next);
+    }
     return ExitCode::kNever;
   }
   context.suggest("status");

@@ -10,6 +10,7 @@ void add_all_commands(CLI::App& app, Commands& commands) {
   add_explain(app, commands);
   add_plan(app, commands);
   add_what_if(app, commands);
+  add_top(app, commands);
   add_history(app, commands);
   add_ui(app, commands);
   add_hosts(app, commands);

@@ -21,6 +21,7 @@ void add_restart(CLI::App& app, Commands& commands);
 void add_session(CLI::App& app, Commands& commands);
 void add_slices(CLI::App& app, Commands& commands);
 void add_status(CLI::App& app, Commands& commands);
+void add_top(CLI::App& app, Commands& commands);
 void add_ui(CLI::App& app, Commands& commands);
 void add_undrain(CLI::App& app, Commands& commands);
 void add_version(CLI::App& app, Commands& commands);

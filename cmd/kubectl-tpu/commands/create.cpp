@@ -31,6 +31,15 @@ std::string documents_of(const std::vector<Json>& objects) {
   return text;
 }
 
+/// The same command with --apply, without the command of the containers.
+std::string apply_command(const CreateOptions& options) {
+  std::string text = fmt::format("create {} {} --tpu {} --slices {} --image {} --apply", options.kind,
+                                 options.manifest.name, options.tpu, options.manifest.slices, options.manifest.image);
+  if (!options.manifest.namespace_name.empty()) text += " -n " + options.manifest.namespace_name;
+  if (!options.manifest.command.empty()) text += " -- ...";
+  return text;
+}
+
 /// Creates the objects, the workload last. Errors: AlreadyExists; Invalid if admission refuses one.
 Status create_all(Context& context, const std::vector<Json>& objects) {
   ASSIGN_OR_RETURN(client::Client* const api, context.api());
@@ -58,7 +67,7 @@ Result<ExitCode> create_workload(Context& context, CreateOptions options) {
     } else {
       context.print(documents_of(objects));
     }
-    context.suggest("create ... --apply, or pipe it to: kubectl apply -f -");
+    context.suggest(apply_command(options));
     return ExitCode::kYes;
   }
   const Status created = create_all(context, objects);

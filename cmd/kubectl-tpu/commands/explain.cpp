@@ -51,10 +51,11 @@ Result<ExitCode> explain(Context& context, const ExplainOptions& options) {
 
 void add_explain(CLI::App& app, Commands& commands) {
   const auto options = std::make_shared<ExplainOptions>();
-  CLI::App& command = commands.add(app, "explain",
-                                   "Say why a workload's slices wait and what would help, or what is wrong with a pool. "
-                                   "Exit code 3: it waits, 4: it does not start without a change",
-                                   [options](Context& context) { return explain(context, *options); });
+  CLI::App& command =
+      commands.add(app, "explain",
+                   "Say why a workload's slices wait and what would help, or what is wrong with a pool. "
+                   "Exit code 3: it waits, 4: it does not start without a change",
+                   [options](Context& context) { return explain(context, *options); });
   add_source_options(command, options->source);
   command.add_option("about", options->about, "KIND/NAME, e.g. rayjob/train or pool/v6e-a")->required();
   command.add_flag("--all", options->all, "Show all rows, not only the first 50");

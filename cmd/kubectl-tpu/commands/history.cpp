@@ -31,7 +31,7 @@ Result<Duration> parse_length(const std::string& text) {
   if (!number || length == 0 || *number * length > kMaxDays * 86400) {
     return Error::invalid_argument("--since: found \"{}\", expected a time such as 30m, 12h or 7d", text);
   }
-  return std::chrono::seconds(*number * length);
+  return Duration(std::chrono::seconds(*number * length));
 }
 
 Result<ExitCode> print_history(Context& context, const HistoryOptions& options) {

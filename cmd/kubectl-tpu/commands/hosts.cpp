@@ -8,6 +8,8 @@
 #include <CLI/CLI.hpp>
 
 #include "cmd/kubectl-tpu/commands/commands.h"
+#include "cmd/kubectl-tpu/kubectl.h"
+#include "cmd/kubectl-tpu/pod_logs.h"
 #include "cmd/kubectl-tpu/workload_pods.h"
 
 namespace tpuslice::plugin {
@@ -18,7 +20,28 @@ constexpr std::size_t kMaxServices = 5'000;
 struct HostsOptions {
   std::string workload;
   bool check = false;
+  bool exec = false;
 };
+
+/// At most so many hosts are asked: each is a run of kubectl.
+constexpr std::size_t kMaxAsked = 256;
+
+/// Looks up the names of all hosts in a container of each host that runs.
+Status look_up_peers(const Context& context, const std::vector<Object>& pods, std::vector<Host>& hosts) {
+  if (!context.surroundings().capture) return Error::unsupported("no program can be run here");
+  if (pods.size() > kMaxAsked) {
+    return Error::invalid_argument("--exec: {} hosts, at most {} are asked", pods.size(), kMaxAsked);
+  }
+  for (std::size_t i = 0; i < pods.size() && !context.stop().stop_requested(); ++i) {
+    if (hosts[i].phase != "Running") continue;
+    std::vector<std::string> command = kubectl_command(context.options(), "exec");
+    command.insert(command.end(), {"-n", pods[i].namespace_name(), pods[i].name(), "-c", container_of(pods[i], {}),
+                                   "--", "sh", "-c", lookup_script()});
+    const Result<std::string> output = context.surroundings().capture(command);
+    hosts[i].check->peers = output ? peers_of_lookup(*output) : output.error().message();
+  }
+  return {};
+}
 
 void print_hosts(const Context& context, const std::vector<Host>& hosts) {
   if (!context.is_table()) {
@@ -54,12 +77,13 @@ Result<ExitCode> print_hosts_of(Context& context, const HostsOptions& options) {
     context.suggest(fmt::format("explain {} -n {}", workload.name(), workload.object.namespace_name()));
     return ExitCode::kNotNow;
   }
-  if (options.check) {
+  if (options.check || options.exec) {
     ASSIGN_OR_RETURN(client::Client* const api, context.api());
     ASSIGN_OR_RETURN(
         const std::vector<Object> services,
         list_all(*api, kServices, {.namespace_name = workload.object.namespace_name()}, kMaxServices, context.stop()));
     check_hosts(pods, services, hosts);
+    if (options.exec) RETURN_IF_ERROR(look_up_peers(context, pods, hosts));
   }
   print_hosts(context, hosts);
   suggest_next(context, workload, hosts);
@@ -80,6 +104,8 @@ void add_hosts(CLI::App& app, Commands& commands) {
   command.add_flag("--check", options->check,
                    "Check worker ids, host names and the service that resolves them, by the pods' specs. Exit code 4: "
                    "something is wrong");
+  command.add_flag("--exec", options->exec,
+                   "The same, and look up the names of all hosts in a container of each, by kubectl exec");
 }
 
 }  // namespace tpuslice::plugin

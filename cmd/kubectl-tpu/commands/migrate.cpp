@@ -32,6 +32,14 @@ std::vector<Finding> check_kind(Context& context, client::Client& api, const kin
   return check_objects(kind, documents, kMaxShown);
 }
 
+/// The command that edits the first object that cannot be taken over.
+void suggest_edit(const Context& context, const std::vector<Finding>& findings) {
+  const auto first = std::ranges::find_if(findings, [](const Finding& each) {
+    return each.verdict == Verdict::kFailure && each.check.find('/') != std::string::npos;
+  });
+  if (first != findings.end()) context.suggest_command("kubectl edit " + first->check);
+}
+
 Result<ExitCode> check_migration(Context& context) {
   ASSIGN_OR_RETURN(client::Client* const api, context.api());
   ASSIGN_OR_RETURN(const std::string namespace_name, context.namespace_name());
@@ -47,7 +55,7 @@ Result<ExitCode> check_migration(Context& context) {
     context.print_document(findings_document(findings));
   }
   if (has(findings, Verdict::kFailure)) {
-    context.suggest_command("kubectl get ... -o yaml, change what is named, and: kubectl tpu migrate check");
+    suggest_edit(context, findings);
     return ExitCode::kRefused;
   }
   context.suggest("check");

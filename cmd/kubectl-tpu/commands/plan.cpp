@@ -1,13 +1,8 @@
 // kubectl tpu plan: what a manifest would create, and whether its slices fit.
-#include <iterator>
 #include <memory>
-#include <sstream>
-#include <utility>
 
 #include <CLI/CLI.hpp>
 
-#include "api/base/file.h"
-#include "api/types/yaml.h"
 #include "cmd/kubectl-tpu/commands/commands.h"
 #include "cmd/kubectl-tpu/fleet_output.h"
 #include "cmd/kubectl-tpu/rehearsal.h"
@@ -24,35 +19,9 @@ struct PlanOptions {
   bool env = false;
 };
 
-/// The objects of the files, those of Lists one by one.
-Result<std::vector<Json>> read_manifests(const std::vector<std::string>& files) {
-  std::vector<Json> objects;
-  for (const std::string& file : files) {
-    ASSIGN_OR_RETURN(const std::string text, read_file(file));
-    auto documents = parse_yaml_documents(text);
-    if (!documents) return documents.error().within(file);
-    for (YamlDocument& document : *documents) {
-      if (string_at(document.value, {"kind"}) != "List") {
-        objects.push_back(std::move(document.value));
-        continue;
-      }
-      for (const Json& item : array_at(document.value, {"items"})) objects.push_back(item);
-    }
-  }
-  if (objects.empty()) return Error::invalid_argument("--filename: found no objects");
-  return objects;
-}
-
-Result<std::string> namespace_of_manifest(Context& context, const FleetSource& source) {
-  const bool offline = !source.snapshot.empty() || !source.pools.empty();
-  if (!context.options().namespace_name.empty()) return context.options().namespace_name;
-  return offline ? Result<std::string>("default") : context.namespace_name();
-}
-
 Result<ExitCode> print_plan(Context& context, const PlanOptions& options) {
   ASSIGN_OR_RETURN(const std::vector<Json> objects, read_manifests(options.files));
-  ASSIGN_OR_RETURN(std::string namespace_name, namespace_of_manifest(context, options.source));
-  if (namespace_name.empty()) namespace_name = "default";
+  ASSIGN_OR_RETURN(const std::string namespace_name, namespace_of_manifest(context, options.source));
   ASSIGN_OR_RETURN(const fleet::Snapshot snapshot, read_whole_fleet(context, options.source));
   ASSIGN_OR_RETURN(const Rehearsed rehearsed, rehearse(objects, {namespace_name, snapshot.topology_key}));
   if (!rehearsed.refusal.empty()) {
@@ -73,10 +42,11 @@ Result<ExitCode> print_plan(Context& context, const PlanOptions& options) {
 
 void add_plan(CLI::App& app, Commands& commands) {
   const auto options = std::make_shared<PlanOptions>();
-  CLI::App& command = commands.add(app, "plan",
-                                   "Show what a manifest would create and whether its slices fit. Exit code 3: not now, "
-                                   "4: not as the cluster is, 5: it is refused",
-                                   [options](Context& context) { return print_plan(context, *options); });
+  CLI::App& command =
+      commands.add(app, "plan",
+                   "Show what a manifest would create and whether its slices fit. Exit code 3: not now, "
+                   "4: not as the cluster is, 5: it is refused",
+                   [options](Context& context) { return print_plan(context, *options); });
   command.add_option("-f,--filename", options->files, "Manifest; several can be given")->required();
   command.add_option("--nodes,--snapshot", options->source.snapshot,
                      "Compare with the nodes of a file instead of the cluster, as `kubectl get nodes -o yaml` prints "

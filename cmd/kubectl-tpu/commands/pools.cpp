@@ -46,8 +46,7 @@ Result<ExitCode> print_pools(Context& context, const PoolsOptions& options) {
     return ExitCode::kYes;
   }
   print_rows(context, fleet::pools_table(fleet.pools, fleet.time, table_options(context, options.all)));
-  const auto problem =
-      std::ranges::find_if(fleet.pools, [](const fleet::Pool& pool) { return !pool.problem.empty(); });
+  const auto problem = std::ranges::find_if(fleet.pools, [](const fleet::Pool& pool) { return !pool.problem.empty(); });
   context.suggest("explain pool/" + (problem == fleet.pools.end() ? fleet.pools.front().name : problem->name));
   return ExitCode::kYes;
 }

@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 
 #include "cmd/kubectl-tpu/commands/commands.h"
+#include "cmd/kubectl-tpu/kubectl.h"
 #include "cmd/kubectl-tpu/workload_pods.h"
 
 namespace tpuslice::plugin {
@@ -37,12 +38,6 @@ Result<Object> head_service(Context& context, const ObjectKey& cluster) {
   return api->get(kServices, {cluster.namespace_name, service.empty() ? fallback : service}, context.stop());
 }
 
-/// The user's options for kubectl.
-void add_connection(const GlobalOptions& options, std::vector<std::string>& command) {
-  if (!options.kubeconfig.empty()) command.push_back("--kubeconfig=" + options.kubeconfig);
-  if (!options.context.empty()) command.push_back("--context=" + options.context);
-}
-
 Result<ExitCode> open_session(Context& context, const SessionOptions& options) {
   ASSIGN_OR_RETURN(const Workload workload, find_workload(context, options.workload));
   ASSIGN_OR_RETURN(client::Client* const api, context.api());
@@ -53,8 +48,7 @@ Result<ExitCode> open_session(Context& context, const SessionOptions& options) {
     return Error::invalid_argument("{}: only workloads of Ray have a dashboard", workload.name());
   }
   ASSIGN_OR_RETURN(const Object service, head_service(context, {namespace_name, owners.front().name}));
-  std::vector<std::string> command = {"kubectl", "port-forward"};
-  add_connection(context.options(), command);
+  std::vector<std::string> command = kubectl_command(context.options(), "port-forward");
   command.insert(command.end(), {"-n", namespace_name, "--address=127.0.0.1", "service/" + service.name(),
                                  fmt::format("{}:{}", options.port, dashboard_port_of(service.json()))});
   context.print(fmt::format("http://127.0.0.1:{}\n", options.port));

@@ -53,8 +53,7 @@ Result<ExitCode> print_status(Context& context, const StatusOptions& options) {
     return code;
   }
   context.print(fmt::format("\n{} need{} someone\n",
-                            fleet.attention.size() == 1 ? "1 thing"
-                                                        : fmt::format("{} things", fleet.attention.size()),
+                            fleet.attention.size() == 1 ? "1 thing" : fmt::format("{} things", fleet.attention.size()),
                             fleet.attention.size() == 1 ? "s" : ""));
   const fleet::Rows rows = fleet::attention_table(fleet.attention, tables);
   context.print(to_text(rows.table, false));
@@ -66,9 +65,9 @@ Result<ExitCode> print_status(Context& context, const StatusOptions& options) {
 
 void add_status(CLI::App& app, Commands& commands) {
   const auto options = std::make_shared<StatusOptions>();
-  CLI::App& command = commands.add(app, "status",
-                                   "Show pools and chips in use, and what needs someone. Exit code 4: something does",
-                                   [options](Context& context) { return print_status(context, *options); });
+  CLI::App& command =
+      commands.add(app, "status", "Show pools and chips in use, and what needs someone. Exit code 4: something does",
+                   [options](Context& context) { return print_status(context, *options); });
   add_source_options(command, options->source);
   command.add_flag("--all", options->all, "Show all rows, not only the first 50");
 }

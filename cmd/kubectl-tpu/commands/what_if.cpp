@@ -7,6 +7,8 @@
 
 #include "cmd/kubectl-tpu/commands/commands.h"
 #include "cmd/kubectl-tpu/fleet_output.h"
+#include "cmd/kubectl-tpu/rehearsal.h"
+#include "fleet/answers/plan.h"
 #include "fleet/answers/what_if.h"
 #include "fleet/changes.h"
 #include "fleet/tables/texts.h"
@@ -20,7 +22,19 @@ struct WhatIfOptions {
   FleetSource source;
   bool all = false;
   std::vector<std::string> words;
+  std::vector<std::string> files;
 };
+
+/// The change that applies the manifests. Errors: InvalidArgument if one is refused.
+Result<fleet::Change> read_applied(Context& context, const WhatIfOptions& options, const fleet::Snapshot& snapshot) {
+  ASSIGN_OR_RETURN(const std::vector<Json> objects, read_manifests(options.files));
+  ASSIGN_OR_RETURN(const std::string namespace_name, namespace_of_manifest(context, options.source));
+  ASSIGN_OR_RETURN(const Rehearsed rehearsed, rehearse(objects, {namespace_name, snapshot.topology_key}));
+  if (!rehearsed.refusal.empty()) return Error::invalid_argument("{}", rehearsed.refusal);
+  return fleet::Change{.kind = fleet::ChangeKind::kApply,
+                       .text = "apply " + options.files.front(),
+                       .new_pods = fleet::pods_as_created(rehearsed.created, snapshot.time)};
+}
 
 /// "drain pool/a lose node/b" is two changes.
 Result<std::vector<fleet::Change>> read_changes(const std::vector<std::string>& words, const fleet::Snapshot& snapshot,
@@ -40,7 +54,12 @@ Result<std::vector<fleet::Change>> read_changes(const std::vector<std::string>& 
 Result<ExitCode> print_what_if(Context& context, const WhatIfOptions& options) {
   ASSIGN_OR_RETURN(const std::string namespace_name, namespace_of_question(context, options.source));
   ASSIGN_OR_RETURN(const fleet::Snapshot snapshot, read_whole_fleet(context, options.source));
-  ASSIGN_OR_RETURN(const std::vector<fleet::Change> changes, read_changes(options.words, snapshot, namespace_name));
+  ASSIGN_OR_RETURN(std::vector<fleet::Change> changes, read_changes(options.words, snapshot, namespace_name));
+  if (!options.files.empty()) {
+    ASSIGN_OR_RETURN(fleet::Change applied, read_applied(context, options, snapshot));
+    changes.push_back(std::move(applied));
+  }
+  if (changes.empty()) return Error::invalid_argument("found no change, expected one such as drain pool/v6e-a");
   const fleet::WhatIf answer = fleet::what_if(snapshot, changes);
   if (!context.is_table()) {
     context.print_document(fleet::write_what_if(answer));
@@ -59,12 +78,14 @@ Result<ExitCode> print_what_if(Context& context, const WhatIfOptions& options) {
 
 void add_what_if(CLI::App& app, Commands& commands) {
   const auto options = std::make_shared<WhatIfOptions>();
-  CLI::App& command = commands.add(app, "what-if",
-                                   "Show which slices would end, move or wait: drain|lose|repair pool/NAME or node/NAME, "
-                                   "add 'v6e 4x4 x2', delete KIND/NAME; several at once",
-                                   [options](Context& context) { return print_what_if(context, *options); });
+  CLI::App& command =
+      commands.add(app, "what-if",
+                   "Show which slices would end, move or wait: drain|lose|repair pool/NAME or node/NAME, "
+                   "add 'v6e 4x4 x2', delete KIND/NAME; several at once",
+                   [options](Context& context) { return print_what_if(context, *options); });
   add_source_options(command, options->source);
-  command.add_option("changes", options->words, "Changes, e.g. drain pool/v6e-a add 'v6e 4x4 x2'")->required();
+  command.add_option("changes", options->words, "Changes, e.g. drain pool/v6e-a add 'v6e 4x4 x2'");
+  command.add_option("-f,--filename", options->files, "Manifest that is applied; several can be given");
   command.add_flag("--all", options->all, "Show all rows, not only the first 50");
 }
 

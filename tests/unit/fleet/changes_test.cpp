@@ -12,13 +12,13 @@ namespace tpuslice::fleet {
 namespace {
 
 using namespace std::chrono_literals;
-using ::testing::HasSubstr;
 using testing::FleetDocument;
+using ::testing::HasSubstr;
 
 Snapshot two_pools() {
   FleetDocument document;
   document.pool({.name = "v6e-a"}).pool({.name = "v6e-b"});
-  document.slice({.workload = "train", .pool = "v6e-a"}).slice({.workload = "next"});
+  document.slice({.workload = "train", .pool = "v6e-a"}).slice({.workload = "next", .since = 5min});
   return *read_snapshot(document.json());
 }
 
@@ -36,7 +36,7 @@ TEST(Changes, ADrainCordonsThePoolAndEndsItsSlice) {
   const Fleet fleet = build_fleet(after);
   EXPECT_EQ(slice_of(fleet, "train").state, SliceState::kWaiting);
   EXPECT_EQ(slice_of(fleet, "train").pool, "v6e-b") << "it has waited for longer than the other";
-  EXPECT_EQ(slice_of(fleet, "next").code, "QueuedBehind") << slice_of(fleet, "next").reason;
+  EXPECT_EQ(slice_of(fleet, "next").code, "NodesInUse") << slice_of(fleet, "next").reason;
 }
 
 TEST(Changes, ALostNodeEndsTheWholeSlice) {
@@ -70,7 +70,8 @@ TEST(Changes, SettlingPlacesWhatFits) {
 TEST(Changes, SettlingPreemptsForHigherPriorities) {
   FleetDocument document;
   document.option("maxPreemptionsPerHour", 5);
-  document.set("preemptions", {{"metadata", {{"name", "tpu-slice-preemptions"}, {"namespace", "tpu-slice-system"}, {"uid", "u"}}}});
+  document.set("preemptions",
+               {{"metadata", {{"name", "tpu-slice-preemptions"}, {"namespace", "tpu-slice-system"}, {"uid", "u"}}}});
   document.pool({.name = "v6e-a"}).slice({.workload = "low", .pool = "v6e-a"});
   document.slice({.workload = "high", .priority = 10});
   const Fleet fleet = build_fleet(settled(*read_snapshot(document.json())));
@@ -80,7 +81,8 @@ TEST(Changes, SettlingPreemptsForHigherPriorities) {
 
 TEST(Changes, ErrorsSayWhatWouldBeRight) {
   const Snapshot snapshot = two_pools();
-  EXPECT_THAT(read_change("drain", "pool/none", snapshot, "").error().message(), HasSubstr("pool none has no TPU nodes"));
+  EXPECT_THAT(read_change("drain", "pool/none", snapshot, "").error().message(),
+              HasSubstr("pool none has no TPU nodes"));
   EXPECT_THAT(read_change("drain", "node/none", snapshot, "").error().message(), HasSubstr("node none does not exist"));
   EXPECT_THAT(read_change("drain", "jobset/x", snapshot, "").error().message(), HasSubstr("expected pool/<name>"));
   EXPECT_THAT(read_change("delete", "jobset/none", snapshot, "ml").error().message(), HasSubstr("in namespace ml"));

@@ -4,22 +4,24 @@
 #include <gtest/gtest.h>
 
 #include "fleet/redaction.h"
+#include "tests/support/error_matchers.h"
 #include "tests/support/fleet_document.h"
 
 namespace tpuslice::fleet {
 namespace {
 
+using namespace std::chrono_literals;
+using testing::FleetDocument;
 using ::testing::HasSubstr;
 using ::testing::Not;
-using testing::FleetDocument;
 
 Fleet a_mixed_fleet() {
   FleetDocument document;
   document.pool({.name = "v6e-a"}).pool({.name = "v6e-b", .not_ready = {2}}).pool({.name = "v6e-c"});
   document.slice({.workload = "train", .namespace_name = "ml", .pool = "v6e-a", .ready = 3});
-  document.slice({.workload = "big", .namespace_name = "ml", .slice = "big-0", .gang = 2});
-  document.slice({.workload = "big", .namespace_name = "ml", .slice = "big-1", .gang = 2});
-  document.slice({.workload = "next", .namespace_name = "nlp", .priority = -1});
+  document.slice({.workload = "big", .namespace_name = "ml", .slice = "big-0", .gang = 2, .since = 20min});
+  document.slice({.workload = "big", .namespace_name = "ml", .slice = "big-1", .gang = 2, .since = 20min});
+  document.slice({.workload = "next", .namespace_name = "nlp", .priority = -1, .since = 5min});
   document.set("missing", Json::array());
   return build_fleet(*read_snapshot(document.json()));
 }
@@ -35,8 +37,8 @@ TEST(FleetJson, HasTheMembersOfTheSchema) {
   const Json json = write_fleet(a_mixed_fleet());
   EXPECT_EQ(json["schema"], "tpuslice.dev/fleet.v1");
   const Json& pool = json["pools"][0];
-  for (const char* member : {"name", "topologyKey", "accelerator", "tpu", "topology", "chips", "hosts", "nodes", "state",
-                             "since", "users", "zone", "capacity"}) {
+  for (const char* member : {"name", "topologyKey", "accelerator", "tpu", "topology", "chips", "hosts", "nodes",
+                             "state", "since", "users", "zone", "capacity"}) {
     EXPECT_TRUE(pool.contains(member)) << member;
   }
   const Json& slice = json["slices"][0];
@@ -49,7 +51,7 @@ TEST(FleetJson, HasTheMembersOfTheSchema) {
 
 TEST(FleetJson, RefusesAnotherSchema) {
   EXPECT_THAT(read_fleet({{"schema", "tpuslice.dev/fleet.v2"}}).error().message(), HasSubstr("schema: Invalid value"));
-  EXPECT_FALSE(read_fleet({{"schema", "tpuslice.dev/fleet.v1"}}).ok()) << "no time";
+  EXPECT_THAT(read_fleet({{"schema", "tpuslice.dev/fleet.v1"}}), IsError(ErrorCode::kInvalidArgument)) << "no time";
 }
 
 TEST(Redaction, HidesWhatIsInOtherNamespaces) {

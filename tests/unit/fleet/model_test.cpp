@@ -11,9 +11,9 @@ namespace {
 
 using namespace std::chrono_literals;
 using ::testing::ElementsAre;
+using testing::FleetDocument;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using testing::FleetDocument;
 
 Fleet fleet_of(const FleetDocument& document) { return build_fleet(*read_snapshot(document.json())); }
 
@@ -81,6 +81,21 @@ TEST(Fleet, QueuedSlicesHavePositionsAndThoseBeforeThem) {
   EXPECT_EQ(fleet.slices.front().workload.name, "first") << "the queue comes first";
 }
 
+TEST(Fleet, SlicesOfDifferentRequirementsWaitInOneQueueForOnePool) {
+  FleetDocument document;
+  document.pool({.name = "v6e-a"}).slice({.workload = "train", .pool = "v6e-a"});
+  document.slice({.workload = "first", .since = 40min}).slice({.workload = "second", .since = 20min});
+  Json json = document.json();
+  for (Json& pod : json["pods"]) {
+    if (string_at(pod, {"metadata", "name"}).starts_with("second")) {
+      pod["spec"]["containers"][0]["resources"]["requests"]["cpu"] = "100";
+    }
+  }
+  const Fleet fleet = build_fleet(*read_snapshot(json));
+  EXPECT_EQ(slice_of(fleet, "second").position, 2);
+  EXPECT_THAT(slice_of(fleet, "second").behind, ElementsAre("default/jobset/first"));
+}
+
 TEST(Fleet, ASliceForWhichAPoolIsFreeIsPlacedNext) {
   FleetDocument document;
   document.pool({.name = "v6e-a"}).slice({.workload = "next"});
@@ -122,17 +137,23 @@ TEST(Fleet, ASliceWithoutAnyMatchingPoolNeverStarts) {
 TEST(Fleet, AGangLargerThanTheClusterNeverStarts) {
   FleetDocument document;
   document.pool({.name = "v6e-a"});
-  document.slice({.workload = "big", .slice = "big-0", .gang = 2}).slice({.workload = "big", .slice = "big-1", .gang = 2});
+  document.slice({.workload = "big", .slice = "big-0", .gang = 2})
+      .slice({.workload = "big", .slice = "big-1", .gang = 2});
   EXPECT_TRUE(slice_of(fleet_of(document), "big").never);
 }
 
 TEST(Fleet, ScoutsThatWereAskedForMakeItPossible) {
   FleetDocument document;
   document.option("scaleUp", "scout").pool({.name = "v6e-a"});
-  document.slice({.workload = "big", .slice = "big-0", .gang = 2}).slice({.workload = "big", .slice = "big-1", .gang = 2});
+  document.slice({.workload = "big", .slice = "big-0", .gang = 2})
+      .slice({.workload = "big", .slice = "big-1", .gang = 2});
   const Fleet fleet = fleet_of(document);
-  EXPECT_FALSE(slice_of(fleet, "big").never);
-  EXPECT_EQ(slice_of(fleet, "big").code, "NodesRequested");
+  std::vector<std::string> codes;
+  for (const FleetSlice& slice : fleet.slices) {
+    EXPECT_FALSE(slice.never) << slice.key;
+    codes.push_back(slice.code);
+  }
+  EXPECT_THAT(codes, ElementsAre("NodesInUse", "NodesRequested")) << "one pool is free";
 }
 
 TEST(Fleet, SlicesWithNodesSayWhatKeepsThemFromRunning) {

@@ -11,8 +11,8 @@
 namespace tpuslice::fleet {
 namespace {
 
-using ::testing::HasSubstr;
 using testing::FleetDocument;
+using ::testing::HasSubstr;
 
 std::string error_of(std::string_view text) {
   const auto pools = new_pools(text, {});

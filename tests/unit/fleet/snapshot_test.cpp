@@ -10,9 +10,9 @@
 namespace tpuslice::fleet {
 namespace {
 
+using testing::FleetDocument;
 using ::testing::HasSubstr;
 using ::testing::Not;
-using testing::FleetDocument;
 
 FleetDocument a_document() {
   FleetDocument document;
@@ -31,6 +31,18 @@ TEST(Snapshot, IsTheSameAfterItWasTrimmed) {
   for (std::size_t i = 0; i < before.nodes.size(); ++i) EXPECT_EQ(*before.nodes[i], *after.nodes[i]);
   EXPECT_EQ(build_fleet(before), build_fleet(after));
   EXPECT_EQ(trimmed_snapshot(trimmed), trimmed);
+}
+
+TEST(Snapshot, ItemsOfAnApiServerNeedNoKind) {
+  Json document = a_document().json();
+  document["preemptions"] = {{"metadata", {{"name", "x"}, {"uid", "u"}}},
+                             {"data", {{"tpu-v6e-slice", "1 2026-01-01T11:30:00Z"}}}};
+  for (const char* list : {"nodes", "pods"}) {
+    for (Json& item : document[list]) item.erase("kind");
+  }
+  const Snapshot snapshot = *read_snapshot(trimmed_snapshot(document));
+  EXPECT_EQ(snapshot.preemptions->data.size(), 1U);
+  EXPECT_EQ(*snapshot.pods.front(), *read_snapshot(a_document().json())->pods.front());
 }
 
 TEST(Snapshot, HasNothingThatNoDecoderReads) {
@@ -54,9 +66,10 @@ TEST(Snapshot, ReadsTheNodesThatKubectlPrints) {
 }
 
 TEST(Snapshot, ReadsTheOptionsOfTheOperator) {
-  const Json options = {{"scaleUp", "scout"},     {"maxPreemptionsPerHour", 4},
-                        {"topologyKey", "rack"},  {"reservationSeconds", 60},
-                        {"reservationPercent", 7}, {"capacityOrder", Json::array({"spot", "on-demand", "reservation"})}};
+  const Json options = {
+      {"scaleUp", "scout"},      {"maxPreemptionsPerHour", 4},
+      {"topologyKey", "rack"},   {"reservationSeconds", 60},
+      {"reservationPercent", 7}, {"capacityOrder", Json::array({"spot", "on-demand", "reservation"})}};
   Json document = a_document().json();
   document["options"] = options;
   const Snapshot snapshot = *read_snapshot(document);

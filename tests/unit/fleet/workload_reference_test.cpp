@@ -1,6 +1,9 @@
 #include "fleet/workload_reference.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "tests/support/error_matchers.h"
 
 namespace tpuslice::fleet {
 namespace {
@@ -20,7 +23,8 @@ TEST(References, AreReadAsKubectlReadsThem) {
 }
 
 TEST(References, NeedAKindAndAName) {
-  for (const char* text : {"", "train", "/train", "jobset/", "a/b/c"}) EXPECT_FALSE(read_reference(text).ok()) << text;
+  for (const char* text : {"", "train", "/train", "jobset/", "a/b/c"})
+    EXPECT_THAT(read_reference(text), IsError(ErrorCode::kInvalidArgument)) << text;
 }
 
 }  // namespace

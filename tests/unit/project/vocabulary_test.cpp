@@ -66,9 +66,10 @@ const std::vector<BannedWord>& banned_words() {
 }
 
 TEST(Vocabulary, BannedWordsDoNotComeBack) {
-  std::vector<SourceFile> files = read_files({"api", "cmd", "cmake", "controllers", "deploy", "docs", "fleet", "tests", "tpu",
-                                              "webhook", "README.md", "CONTRIBUTING.md", "CHANGELOG.md", "Makefile"},
-                                             {".h", ".cpp", ".md", ".sh", ".txt", ".cmake", ".yaml"});
+  std::vector<SourceFile> files =
+      read_files({"api", "cmd", "cmake", "controllers", "deploy", "docs", "fleet", "tests", "tpu", "webhook",
+                  "README.md", "CONTRIBUTING.md", "CHANGELOG.md", "Makefile"},
+                 {".h", ".cpp", ".md", ".sh", ".txt", ".cmake", ".yaml"});
   std::erase_if(files, [](const SourceFile& file) {
     return file.path == "tests/unit/project/vocabulary_test.cpp" ||
            file.path.starts_with("tests/conformance/recordings/");

@@ -43,6 +43,11 @@ TEST_F(AppTest, HelpIsPrintedToStandardOutput) {
   EXPECT_THAT(err_.str(), IsEmpty());
 }
 
+TEST_F(AppTest, PrintsItsVersionAlone) {
+  EXPECT_EQ(run({"--version"}), 0);
+  EXPECT_EQ(out_.str(), TPUSLICE_VERSION "\n");
+}
+
 TEST_F(AppTest, AnUnknownCommandIsAUsageError) {
   EXPECT_EQ(run({"frobnicate"}), 2);
   EXPECT_THAT(err_.str(), StartsWith("kubectl-tpu: "));

@@ -1,8 +1,15 @@
 #include "cmd/kubectl-tpu/hosts.h"
 
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <regex>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "api/base/file.h"
 #include "api/types/yaml.h"
 
 namespace tpuslice::plugin {
@@ -130,6 +137,20 @@ TEST(Hosts, TheLastExitIsTheMostRecentOne) {
   EXPECT_EQ(hosts[0].last_exit->container, "main");
   EXPECT_THAT(to_text(hosts_table(hosts, FakeClock().wall())), HasSubstr("137 OOMKilled 3m"));
   EXPECT_EQ(failed_at(Object(pod)), parse_rfc3339("2025-12-31T23:00:00Z"));
+}
+
+TEST(Hosts, ALookupNamesTheFirstThatFails) {
+  EXPECT_EQ(peers_of_lookup("+\n+\n"), "ok");
+  EXPECT_EQ(peers_of_lookup("+\n-train-1.train\n-train-2.train\n"), "1 of 3 resolve, not train-1.train");
+}
+
+TEST(Hosts, TheLookupIsAShellCommand) {
+  const std::string output = ::testing::TempDir() + "/lookup-" + std::to_string(getpid());
+  const std::string command = "TPU_WORKER_HOSTNAMES=localhost,no-such-host.invalid sh -c '" +
+                              std::regex_replace(lookup_script(), std::regex("'"), "'\\''") + "' >" + output;
+  ASSERT_EQ(std::system(command.c_str()), 0);
+  EXPECT_EQ(read_file(output).value(), "+\n-no-such-host.invalid\n");
+  std::filesystem::remove(output);
 }
 
 TEST(Hosts, SeveralSlicesHaveAColumn) {

@@ -13,10 +13,10 @@ namespace {
 using namespace std::chrono_literals;
 using ::testing::Contains;
 using ::testing::ElementsAre;
+using testing::FleetDocument;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::StartsWith;
-using testing::FleetDocument;
 
 WorkloadExplanation explained(const FleetDocument& document, const std::string& text, const std::string& space = {}) {
   const auto out = explain_workload(*read_snapshot(document.json()), *read_reference(text), space);
@@ -120,12 +120,13 @@ TEST(Explain, APoolSaysWhatItsRepairWouldStart) {
   EXPECT_THAT(out->problems, ElementsAre("node v6e-c-1 is not Ready for 6h"));
   EXPECT_THAT(out->starts, ElementsAre("default/jobset/next (next-0)"));
   EXPECT_EQ(out->history.size(), 1U);
-  EXPECT_FALSE(explain_pool(*read_snapshot(document.json()), "none").ok());
+  EXPECT_THAT(explain_pool(*read_snapshot(document.json()), "none"), IsError(ErrorCode::kNotFound));
 }
 
 TEST(Explain, TheTextBeginsWithTheAnswer) {
-  EXPECT_THAT(explanation_text(explained(a_queue(), "jobset/third"), FleetDocument::now()),
-              StartsWith("jobset/third waits: 1 slice of 4 hosts (v6e 4x4), for 5m, 2nd in the queue.  [QueuedBehind]\n"));
+  EXPECT_THAT(
+      explanation_text(explained(a_queue(), "jobset/third"), FleetDocument::now()),
+      StartsWith("jobset/third waits: 1 slice of 4 hosts (v6e 4x4), for 5m, 2nd in the queue.  [QueuedBehind]\n"));
   EXPECT_THAT(explanation_text(explained(a_queue(), "jobset/train", "ml"), FleetDocument::now()),
               StartsWith("jobset/train runs: 1 slice of 4 hosts (v6e 4x4), for 52m.\n"));
 }

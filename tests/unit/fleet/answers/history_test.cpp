@@ -10,8 +10,8 @@ namespace tpuslice::fleet {
 namespace {
 
 using namespace std::chrono_literals;
-using ::testing::HasSubstr;
 using testing::FleetDocument;
+using ::testing::HasSubstr;
 
 Snapshot with_history() {
   FleetDocument document;

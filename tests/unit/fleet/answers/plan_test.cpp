@@ -9,8 +9,8 @@
 namespace tpuslice::fleet {
 namespace {
 
-using ::testing::HasSubstr;
 using testing::FleetDocument;
+using ::testing::HasSubstr;
 
 /// The pods of a JobSet after they were placed in a fleet of their own.
 std::vector<Json> created(int slices = 1) {
@@ -42,7 +42,7 @@ TEST(ManifestPlan, SaysWhereItFits) {
   ASSERT_EQ(plan.hosts.size(), 4U);
   EXPECT_EQ(plan.hosts[2].worker_id, "2");
   EXPECT_EQ(plan.hosts[2].host_name, "c.new");
-  EXPECT_EQ(plan.hosts[2].env.back().second, "<metadata.name>");
+  EXPECT_EQ(plan.hosts[2].env.back().second, "new-0-2") << "from the downward API";
   EXPECT_EQ(plan.objects.back().kind, "Pod");
   EXPECT_THAT(plan_text(plan), HasSubstr("Fits:       yes, now, in v6e-b\n"));
 }

@@ -15,8 +15,8 @@ TEST(Status, CountsPoolsAndChipsOfEachShape) {
   document.pool({.name = "v6e-a"}).pool({.name = "v6e-b"}).pool({.name = "v6e-c", .not_ready = {0}});
   document.pool({.name = "v5e-a", .accelerator = "tpu-v5-lite-podslice", .topology = "4x8", .hosts = 8});
   document.slice({.workload = "train", .pool = "v6e-a"});
-  document.slice({.workload = "big", .slice = "big-0", .gang = 2, .since = 41min});
-  document.slice({.workload = "big", .slice = "big-1", .gang = 2, .since = 41min});
+  document.slice({.workload = "big", .slice = "big-0", .gang = 2, .since = 20min});
+  document.slice({.workload = "big", .slice = "big-1", .gang = 2, .since = 20min});
   document.slice({.workload = "other", .topology = "8x8", .hosts = 16});
   const auto rows = status_of(build_fleet(*read_snapshot(document.json())));
   ASSERT_EQ(rows.size(), 3U);
@@ -32,7 +32,7 @@ TEST(Status, CountsPoolsAndChipsOfEachShape) {
   EXPECT_EQ(row.chips_in_use, 16);
   EXPECT_EQ(row.chips, 48);
   EXPECT_EQ(row.waiting, 2);
-  EXPECT_EQ(row.oldest, FleetDocument::now() - 41min);
+  EXPECT_EQ(row.oldest, FleetDocument::now() - 20min);
   EXPECT_EQ(rows[2].topology, "8x8") << "no pool, but a slice waits for one";
   EXPECT_EQ(rows[2].waiting, 1);
 }

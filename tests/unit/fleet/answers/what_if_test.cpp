@@ -10,9 +10,9 @@ namespace tpuslice::fleet {
 namespace {
 
 using namespace std::chrono_literals;
+using testing::FleetDocument;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using testing::FleetDocument;
 
 FleetDocument three_pools() {
   FleetDocument document;

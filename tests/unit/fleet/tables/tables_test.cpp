@@ -9,9 +9,9 @@
 namespace tpuslice::fleet {
 namespace {
 
+using testing::FleetDocument;
 using ::testing::HasSubstr;
 using ::testing::SizeIs;
-using testing::FleetDocument;
 
 TEST(Tables, HaveFiftyRowsUnlessAllAreAskedFor) {
   const std::vector<Pool> pools(53);
