@@ -27,6 +27,8 @@ let historyKnown = false;
 let config = { live: false, history: false, whatIf: false, command: "kubectl tpu" };
 /** @type {{fleet: Fleet | null, lines: string[], failed: string} | null} */
 let simulation = null;
+/** It leaves the URL, and so the browser's history, when the view is saved. */
+const token = readToken(location.hash);
 let view = readView(location.hash);
 let minute = -1;
 /** @type {HTMLElement | null} Where the focus goes back to when the details are closed. */
@@ -122,7 +124,7 @@ function draw() {
 
 /** @param {Fleet} now @param {number} time @param {import("./types.js").Filter} filter */
 function drawMap(now, time, filter) {
-  map.lit = null;
+  setLit(null);
   map.drained = new Set(view.drained);
   const rows = mapRows(now, filter);
   drawEmptyMap(now, rows.length, copy);
@@ -138,15 +140,22 @@ function drawQueue(now, time) {
   byId("lit").hidden = !active;
   byId("map-scroller").hidden = false;
   if (!active) return;
-  map.lit = poolsFor(now, active.slice);
-  setText(byId("lit-title"), `${workloadName(active.slice)} ${active.slice.slice}: ${poolsForText(map.lit)}`);
-  const lit = map.lit;
+  const lit = poolsFor(now, active.slice);
+  setLit(lit);
+  setText(byId("lit-title"), `${workloadName(active.slice)} ${active.slice.slice}: ${poolsForText(lit)}`);
   const all = mapRows(now, kNoFilter);
   const groups = new Set(all.flatMap((row) => (row.type === "pool" && lit.has(row.key) ? [`group ${shapeName(row.pool)}`] : [])));
   // The group with the lit pools first, so that they are in sight.
   const inGroup = (/** @type {import("./types.js").MapRow} */ row) =>
     row.type === "group" ? groups.has(row.key) : lit.has(row.key);
   map.show([...all.filter(inGroup), ...all.filter((row) => !inGroup(row))], time, config.live);
+}
+
+/** Pools are marked, or no longer. @param {Map<string, string> | null} lit */
+function setLit(lit) {
+  const turns = (map.lit === null) !== (lit === null);
+  map.lit = lit;
+  if (turns) map.list.refresh();
 }
 
 /** @param {string} key Of the slice that is active in the queue. */
@@ -350,8 +359,6 @@ function wire() {
 }
 
 async function connect() {
-  const token = readToken(location.hash);
-  save(); // The token leaves the URL, and so the browser's history.
   if (token) await beginSession(token);
   config = await loadConfig();
   byId("what-if-button").hidden = !config.whatIf;

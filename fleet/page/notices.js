@@ -64,7 +64,9 @@ export function drawSimulation(simulation, tpu, copy, end) {
       : `Simulated: ${simulation.drained.map((name) => `drain ${name}`).join(", ")}. Nothing is changed in the cluster.`;
   place.replaceChildren(el("div", { class: "row" }, el("strong", {}, what), button));
   if (simulation.failed) place.append(el("p", {}, simulation.failed));
-  if (simulation.lines.length > 0) place.append(el("ul", {}, ...simulation.lines.map((line) => el("li", {}, line))));
+  if (simulation.lines.length > 0) {
+    place.append(el("pre", { tabindex: 0, "aria-label": "What would happen" }, simulation.lines.join("\n")));
+  }
   if (simulation.drained.length > 0) place.append(commandLine("", drainCommand(tpu, simulation.drained), copy));
 }
 

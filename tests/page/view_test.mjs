@@ -7,7 +7,7 @@ import http from "node:http";
 import path from "node:path";
 import test, { after, before as beforeAll } from "node:test";
 
-import { drawn, launch, openPage, plugin, Served } from "./browser.mjs";
+import { axe, drawn, launch, openPage, plugin, Served } from "./browser.mjs";
 import { nodeList, smallFleet, smallHistory } from "./fleets.mjs";
 
 /** @type {any} */ let browser;
@@ -197,7 +197,7 @@ test("texts of users are texts", async (t) => {
 });
 
 test("a simulation is asked for by pool, says that it is one, and ends", async () => {
-  const { page, context, seen } = await openPage(browser, { ...served, url: "about:blank" });
+  const { page, context, seen } = await openPage(browser, { ...served, url: "about:blank" }, { bypassCSP: true });
   const simulated = smallFleet();
   simulated.pools[0] = { ...simulated.pools[0], hosts: "cccc", state: "Draining", users: [] };
   await page.route("**/config", (/** @type {any} */ route) => route.fulfill({ json: { live: false, history: false, whatIf: true, command: "kubectl tpu" } }));
@@ -216,6 +216,7 @@ test("a simulation is asked for by pool, says that it is one, and ends", async (
   await banner.getByText("kubectl tpu what-if drain pool/v6e-4x4-a").waitFor();
   await page.getByText("drained (simulated)").waitFor();
   await page.getByText(/^simulated 2026/).waitFor();
+  assert.deepEqual(await axe(page), []);
   assert.deepEqual(asked, ["?drain=pool%2Fv6e-4x4-a"]);
   assert.match(page.url(), /drain=v6e-4x4-a/);
   await page.keyboard.press("Escape");

@@ -14,7 +14,7 @@
 namespace tpuslice::plugin {
 namespace {
 
-constexpr std::size_t kMaxChanges = 50;  ///< Of one simulation.
+constexpr std::size_t kMaxChanges = 50;  ///< Changes of one simulation.
 
 constexpr std::string_view kSession = "session";
 constexpr std::string_view kWatch = "fleet/v1/watch";

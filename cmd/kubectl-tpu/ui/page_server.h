@@ -16,7 +16,7 @@
 
 namespace tpuslice::plugin {
 
-/// Where the page's data come from. All are called on the server's threads; errors are shown on the page.
+/// Source of what the page shows. All functions are called on the server's threads; errors are shown on the page.
 struct PageSource {
   /// A document of the schema tpuslice.dev/fleet.v1. Never called by two threads at a time, at most once a second.
   FleetFeed::Source fleet;

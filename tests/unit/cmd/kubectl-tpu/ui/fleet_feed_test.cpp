@@ -47,6 +47,23 @@ TEST_F(FleetFeedTest, ReadsOnceInAnInterval) {
   EXPECT_EQ(reads_, 2);
 }
 
+TEST_F(FleetFeedTest, ReadsASlowClusterForATenthOfTheTime) {
+  FleetFeed slow(
+      [this]() -> Result<Json> {
+        ++reads_;
+        clock_.advance(2 * kInterval);
+        return next_;
+      },
+      kInterval, clock_);
+  EXPECT_TRUE(slow.latest().has_value());
+  clock_.advance(17 * kInterval);
+  EXPECT_TRUE(slow.latest().has_value());
+  EXPECT_EQ(reads_, 1);
+  clock_.advance(kInterval);
+  EXPECT_TRUE(slow.latest().has_value());
+  EXPECT_EQ(reads_, 2);
+}
+
 TEST_F(FleetFeedTest, KeepsTheLastFleetWhileNoneCanBeRead) {
   const auto shared = feed();
   EXPECT_EQ(shared->latest()->problem, "");
@@ -57,7 +74,7 @@ TEST_F(FleetFeedTest, KeepsTheLastFleetWhileNoneCanBeRead) {
 }
 
 TEST(FleetFeed, IsReadByOneThreadAtATime) {
-  const RealClock clock;
+  const FakeClock clock;  // No reading takes time, so the next one is due at once.
   std::atomic<int> now{0};
   std::atomic<int> reads{0};
   FleetFeed feed(
