@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "api/base/human_duration.h"
 #include "api/base/strings.h"
-#include "cmd/kubectl-tpu/output.h"
 #include "cmd/kubectl-tpu/workload_pods.h"
 #include "tpu/labels.h"
 
@@ -119,7 +119,7 @@ std::string check_peers(const Object& pod, bool ready, const std::vector<Object>
 std::string exit_text(const std::optional<LastExit>& ended, Timestamp now) {
   if (!ended) return "-";
   const std::string reason = ended->reason.empty() ? "" : " " + cut_text(ended->reason, kMaxReason);
-  return fmt::format("{}{}{}", ended->code, reason, ended->at ? " " + short_age(now - *ended->at) : "");
+  return fmt::format("{}{}{}", ended->code, reason, ended->at ? " " + human_duration(now - *ended->at) : "");
 }
 
 std::string or_dash(const std::string& text) { return text.empty() ? "-" : text; }

@@ -26,20 +26,4 @@ std::string with_colour(Colour colour, std::string_view text) {
   return std::string(text);
 }
 
-// The steps of k8s.io/apimachinery's duration.HumanDuration(), without years.
-std::string short_age(Duration age) {
-  const auto seconds = std::max<std::int64_t>(0, std::chrono::duration_cast<std::chrono::seconds>(age).count());
-  const std::int64_t minutes = seconds / 60;
-  const std::int64_t hours = minutes / 60;
-  const std::int64_t days = hours / 24;
-  if (seconds < 120) return fmt::format("{}s", seconds);
-  if (minutes < 10)
-    return seconds % 60 == 0 ? fmt::format("{}m", minutes) : fmt::format("{}m{}s", minutes, seconds % 60);
-  if (minutes < 180) return fmt::format("{}m", minutes);
-  if (hours < 8) return minutes % 60 == 0 ? fmt::format("{}h", hours) : fmt::format("{}h{}m", hours, minutes % 60);
-  if (hours < 48) return fmt::format("{}h", hours);
-  if (hours < 192) return hours % 24 == 0 ? fmt::format("{}d", days) : fmt::format("{}d{}h", days, hours % 24);
-  return fmt::format("{}d", days);
-}
-
 }  // namespace tpuslice::plugin

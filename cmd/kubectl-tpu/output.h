@@ -5,7 +5,6 @@
 #include <string>
 #include <string_view>
 
-#include "api/base/clock.h"
 #include "api/base/text_table.h"
 
 namespace tpuslice::plugin {
@@ -19,8 +18,5 @@ enum class Colour : std::uint8_t { kRed, kYellow, kGreen, kGrey };
 
 /// The text between the escape sequences of a terminal.
 [[nodiscard]] std::string with_colour(Colour colour, std::string_view text);
-
-/// An age as kubectl prints it: "45s", "12m", "3h7m", "2d5h", "30d". Negative ones are "0s".
-[[nodiscard]] std::string short_age(Duration age);
 
 }  // namespace tpuslice::plugin

@@ -6,18 +6,16 @@
 namespace tpuslice::plugin {
 namespace {
 
-using std::chrono::seconds;
+TEST(Output, FormatsHaveTheNamesOfKubectl) {
+  EXPECT_EQ(parse_format("wide"), Format::kWide);
+  EXPECT_EQ(parse_format("json"), Format::kJson);
+  EXPECT_EQ(parse_format("yaml"), Format::kYaml);
+  EXPECT_EQ(parse_format("name"), Format::kName);
+  EXPECT_EQ(parse_format(""), Format::kTable);
+}
 
-TEST(Output, AgesArePrintedAsByKubectl) {
-  EXPECT_EQ(short_age(seconds(-5)), "0s");
-  EXPECT_EQ(short_age(seconds(119)), "119s");
-  EXPECT_EQ(short_age(seconds(120)), "2m");
-  EXPECT_EQ(short_age(seconds(185)), "3m5s");
-  EXPECT_EQ(short_age(seconds(52 * 60 + 7)), "52m");
-  EXPECT_EQ(short_age(seconds(3 * 3600 + 7 * 60)), "3h7m");
-  EXPECT_EQ(short_age(seconds(14 * 3600 + 7 * 60)), "14h");
-  EXPECT_EQ(short_age(seconds(53 * 3600)), "2d5h");
-  EXPECT_EQ(short_age(seconds(40 * 86400)), "40d");
+TEST(Output, ColourEndsWithTheText) {
+  EXPECT_EQ(with_colour(Colour::kRed, "broken") + "|", "\x1b[31mbroken\x1b[0m|");
 }
 
 }  // namespace
