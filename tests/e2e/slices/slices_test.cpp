@@ -187,7 +187,8 @@ TEST_F(Slices, OfAnIndexedJobRestartTogetherIfOneHostFails) {
   std::string notes;
   const bool reported = eventually([&] {
     notes = notes_of("SliceTornDown");
-    return notes.find("Slice train-0 is torn down, 3 of its 4 pods are deleted: host 2: pod train-2-") != std::string::npos;
+    return notes.find("Slice train-0 is torn down, 3 of its 4 pods are deleted: host 2: pod train-2-") !=
+           std::string::npos;
   });
   EXPECT_TRUE(reported) << notes;
 }

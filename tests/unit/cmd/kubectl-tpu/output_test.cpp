@@ -14,9 +14,7 @@ TEST(Output, FormatsHaveTheNamesOfKubectl) {
   EXPECT_EQ(parse_format(""), Format::kTable);
 }
 
-TEST(Output, ColourEndsWithTheText) {
-  EXPECT_EQ(with_colour(Colour::kRed, "broken") + "|", "\x1b[31mbroken\x1b[0m|");
-}
+TEST(Output, ColourEndsWithTheText) { EXPECT_EQ(with_colour(Colour::kRed, "broken") + "|", "\x1b[31mbroken\x1b[0m|"); }
 
 }  // namespace
 }  // namespace tpuslice::plugin
