@@ -152,7 +152,7 @@ void change_nodes(const Change& change, Snapshot& snapshot) {
         copy.ready = true;
         copy.unschedulable = false;
         copy.deletion.reset();
-        std::erase_if(copy.taints, [](const NodeTaint& taint) { return taint.key != tpu::kTpuTaint; });
+        remove_repaired_taints(copy);
         break;
       default:
         break;

@@ -11,6 +11,7 @@
 
 #include "api/base/strings.h"
 #include "api/types/utf8.h"
+#include "controllers/placement/domains/node_match.h"
 #include "fleet/model.h"
 #include "tpu/catalog.h"
 #include "tpu/chips.h"
@@ -98,7 +99,7 @@ void reset(NodeView& node) {
   node.ready_changed.reset();
   node.unschedulable = false;
   node.deletion.reset();
-  std::erase_if(node.taints, [](const NodeTaint& taint) { return taint.key != tpu::kTpuTaint; });
+  remove_repaired_taints(node);
   const auto is_temporary = [](const auto& label) {
     const std::string& key = label.first;
     return key.find("maintenance") != std::string::npos || key.find("partition") != std::string::npos ||
@@ -110,6 +111,15 @@ void reset(NodeView& node) {
 }
 
 }  // namespace
+
+void remove_repaired_taints(NodeView& node) {
+  std::erase_if(node.taints, [](const NodeTaint& taint) {
+    if (taint.key.str().starts_with("node.kubernetes.io/")) return true;
+    NodeView marked;
+    marked.taints = {taint};
+    return !placement::removal_reason(marked).empty();
+  });
+}
 
 Result<std::vector<NodePtr>> new_pools(std::string_view text, const Snapshot& snapshot) {
   ASSIGN_OR_RETURN(const PoolText wanted, parse(text));

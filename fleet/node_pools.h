@@ -20,4 +20,8 @@ inline constexpr int kMaxNewPools = 1000;
 /// Errors: InvalidArgument with what was found and what would be right.
 [[nodiscard]] Result<std::vector<NodePtr>> new_pools(std::string_view text, const Snapshot& snapshot);
 
+/// Removes the taints that a repair ends: those of the node's own state (node.kubernetes.io/...), and those that say
+/// that it is about to be removed. The others are the administrator's, and new nodes of the pool have them, too.
+void remove_repaired_taints(NodeView& node);
+
 }  // namespace tpuslice::fleet

@@ -66,7 +66,7 @@ void undo_release(Json& pod) {
     spec["nodeSelector"].erase(topology_key);
   }
   const Json::json_pointer required("/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution");
-  if (!spec.contains(required)) return;
+  if (!spec.contains(required) || !spec[required].is_object()) return;
   bool any = false;
   for (Json& term : spec[required]["nodeSelectorTerms"]) {
     if (term.is_object()) term.erase("matchFields");

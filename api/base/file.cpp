@@ -33,4 +33,13 @@ Status write_private_file(const std::string& path, std::string_view text) {
   return {};
 }
 
+Status create_private_file(const std::string& path) {
+  const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  if (file < 0 && errno == EEXIST) return Error::invalid_argument("{}: exists already", path);
+  if (file < 0)
+    return Error::invalid_argument("{}: cannot be written: {}", path, std::generic_category().message(errno));
+  ::close(file);
+  return {};
+}
+
 }  // namespace tpuslice

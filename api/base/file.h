@@ -15,4 +15,8 @@ namespace tpuslice {
 /// Creates or replaces a file that only its owner may read and write. Errors: InvalidArgument, beginning with the path.
 [[nodiscard]] Status write_private_file(const std::string& path, std::string_view text);
 
+/// Creates an empty file that only its owner may read and write. Errors: InvalidArgument, beginning with the
+/// path, also if there is a file or symbolic link of this name.
+[[nodiscard]] Status create_private_file(const std::string& path);
+
 }  // namespace tpuslice

@@ -2,6 +2,7 @@
 
 #include <zlib.h>
 
+#include <algorithm>
 #include <array>
 #include <new>
 
@@ -15,8 +16,8 @@ constexpr int kMemory = 8;
 }  // namespace
 
 struct GzipWriter::Deflater {
-  Deflater() {
-    if (deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, kGzipWindow, kMemory, Z_DEFAULT_STRATEGY) != Z_OK) {
+  explicit Deflater(int level) {
+    if (deflateInit2(&stream, level, Z_DEFLATED, kGzipWindow, kMemory, Z_DEFAULT_STRATEGY) != Z_OK) {
       throw std::bad_alloc();
     }
   }
@@ -27,7 +28,9 @@ struct GzipWriter::Deflater {
   z_stream stream{};
 };
 
-GzipWriter::GzipWriter(std::ostream& out) : out_(out), deflater_(std::make_unique<Deflater>()) {}
+GzipWriter::GzipWriter(std::ostream& out, GzipLevel level)
+    : out_(out),
+      deflater_(std::make_unique<Deflater>(level == GzipLevel::kFastest ? Z_BEST_SPEED : Z_DEFAULT_COMPRESSION)) {}
 
 GzipWriter::~GzipWriter() = default;
 

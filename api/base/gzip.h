@@ -1,6 +1,7 @@
 // GzipWriter: a gzip file that is written in pieces.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <ostream>
 #include <string_view>
@@ -9,11 +10,13 @@
 
 namespace tpuslice {
 
+enum class GzipLevel : std::uint8_t { kDefault, kFastest };
+
 /// Used by one thread.
 class GzipWriter {
  public:
   /// `out` outlives it.
-  explicit GzipWriter(std::ostream& out);
+  explicit GzipWriter(std::ostream& out, GzipLevel level = GzipLevel::kDefault);
   ~GzipWriter();
   GzipWriter(const GzipWriter&) = delete;
   GzipWriter& operator=(const GzipWriter&) = delete;

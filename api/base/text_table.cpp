@@ -10,13 +10,6 @@ constexpr std::string_view kCutMark = "...";
 
 bool continues_character(char c) { return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U; }
 
-std::string printable(std::string_view text) {
-  std::string result(text);
-  std::ranges::replace_if(
-      result, [](char c) { return (c >= 0 && c < ' ') || c == '\x7f'; }, '?');
-  return result;
-}
-
 void widen(const std::vector<std::string>& cells, std::vector<std::size_t>& widths) {
   if (widths.size() < cells.size()) widths.resize(cells.size());
   for (std::size_t i = 0; i < cells.size(); ++i) widths[i] = std::max(widths[i], text_width(cells[i]));
@@ -33,6 +26,13 @@ void append_line(const std::vector<std::string>& cells, const std::vector<std::s
 }
 
 }  // namespace
+
+std::string printable(std::string_view text) {
+  std::string result(text);
+  std::ranges::replace_if(
+      result, [](char c) { return (c >= 0 && c < ' ') || c == '\x7f'; }, '?');
+  return result;
+}
 
 std::size_t text_width(std::string_view text) {
   return static_cast<std::size_t>(std::ranges::count_if(text, [](char c) { return !continues_character(c); }));

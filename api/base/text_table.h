@@ -19,8 +19,11 @@ struct TextTable {
 /// The text, cut after `width` characters; "..." replaces its last three characters then. `width` is at least 3.
 [[nodiscard]] std::string cut_text(std::string_view text, std::size_t width);
 
+/// The text with '?' for its control characters, so that text of users cannot steer a terminal.
+[[nodiscard]] std::string printable(std::string_view text);
+
 /// A line per row. Columns are as wide as their longest cell, with three spaces between them, and no spaces at the end
-/// of a line. Control characters of cells are printed as '?', so that text of users cannot steer a terminal.
+/// of a line. Cells are printable().
 [[nodiscard]] std::string to_text(const TextTable& table, bool with_header = true);
 
 }  // namespace tpuslice

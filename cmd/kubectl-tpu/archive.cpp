@@ -1,7 +1,6 @@
 #include "cmd/kubectl-tpu/archive.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <numeric>
 
 #include <fmt/format.h>
@@ -47,8 +46,7 @@ std::string tar_header(std::string_view name, std::size_t size, Timestamp modifi
 }
 
 Result<std::unique_ptr<Archive>> Archive::create(const std::string& path, std::size_t limit, Timestamp now) {
-  if (std::filesystem::exists(path)) return Error::invalid_argument("{}: exists already", path);
-  RETURN_IF_ERROR(write_private_file(path, ""));
+  RETURN_IF_ERROR(create_private_file(path));
   std::unique_ptr<Archive> archive(new Archive(path, limit, now));
   if (!archive->file_) return Error::invalid_argument("{}: cannot be written", path);
   return archive;

@@ -1,6 +1,7 @@
 #include "cmd/kubectl-tpu/context.h"
 
 #include "api/types/yaml.h"
+#include "cmd/kubectl-tpu/kubectl.h"
 
 namespace tpuslice::plugin {
 namespace {
@@ -66,12 +67,14 @@ void Context::print_document(const Json& document) const {
 }
 
 void Context::suggest(std::string_view arguments) const {
-  suggest_command(surroundings_.invoked + " " + std::string(arguments));
+  if (is_table()) note("\nNext: " + invoked() + " " + std::string(arguments));
 }
 
 void Context::suggest_command(std::string_view command) const {
-  if (is_table()) note("\nNext: " + std::string(command));
+  if (is_table()) note("\nNext: " + std::string(command) + connection_arguments(options_));
 }
+
+std::string Context::invoked() const { return surroundings_.invoked + connection_arguments(options_); }
 
 std::string Context::painted(Colour colour, std::string_view text) const {
   const bool allowed = options_.colour == "always" || (options_.colour == "auto" && surroundings_.terminal);

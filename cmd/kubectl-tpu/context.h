@@ -100,8 +100,10 @@ class Context {
   /// The next command to type, without "kubectl tpu": on standard error, and for people only, so that output can be
   /// read by programs.
   void suggest(std::string_view arguments) const;
-  /// The same of a command that is not one of ours: "kubectl get pods".
+  /// The same of a command of kubectl's: "kubectl get pods".
   void suggest_command(std::string_view command) const;
+  /// The program with the user's kubeconfig and context, for commands that are printed.
+  [[nodiscard]] std::string invoked() const;
   /// The text in a colour if the output is for people and shows it.
   [[nodiscard]] std::string painted(Colour colour, std::string_view text) const;
 

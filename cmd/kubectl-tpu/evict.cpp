@@ -1,11 +1,14 @@
 #include "cmd/kubectl-tpu/evict.h"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <tuple>
+#include <utility>
 
 #include <fmt/format.h>
 
+#include "cmd/kubectl-tpu/workload_pods.h"
 #include "tpu/labels.h"
 
 namespace tpuslice::plugin {
@@ -35,17 +38,21 @@ RestartCost cost_of_job(const Json& job_spec, int hosts) {
 }
 
 RestartCost cost_of_job_set(const Json& job_set, int hosts) {
-  bool restarts_all = true;
+  // Which of the groups the slices are of is not known: if a Job of one of them fails, all restart.
+  std::optional<RestartCost> without_restart;
+  bool restarts = false;
   for (const Json& group : array_at(job_set, {"spec", "replicatedJobs"})) {
     const Json& spec = object_at(group, {"template", "spec"});
-    const RestartCost cost = cost_of_job(spec, hosts);
-    if (int_at(spec, {"backoffLimit"}, kDefaultBackoffLimit) != 0 && !cost.fails) return cost;
-    restarts_all = restarts_all && cost.fails;
+    if (tpu_containers_of(object_at(spec, {"template"})).empty()) continue;
+    RestartCost cost = cost_of_job(spec, hosts);
+    restarts = restarts || cost.fails;
+    if (!cost.fails && !without_restart) without_restart = std::move(cost);
   }
+  if (!restarts && without_restart) return *without_restart;
   const std::int64_t limit = int_at(job_set, {"spec", "failurePolicy", "maxRestarts"});
   const std::int64_t used = int_at(job_set, {"status", "restartsCountTowardsMax"});
   return {fmt::format("one restart of all its slices, {} of {} (failurePolicy.maxRestarts) are used", used, limit),
-          restarts_all && used >= limit};
+          used >= limit};
 }
 
 }  // namespace
@@ -68,9 +75,13 @@ Status evict(client::Client& api, const Object& pod, bool dry_run, const std::st
 std::vector<Object> one_pod_of_each_slice(const std::vector<Object>& pods) {
   std::set<std::tuple<std::string, std::string>> seen;
   std::vector<Object> chosen;
+  // A slice that is being torn down would only lose another pod.
+  for (const Object& pod : pods) {
+    if (pod.deletion_timestamp()) seen.emplace(pod.namespace_name(), pod.label(tpu::kSlice));
+  }
   for (const Object& pod : pods) {
     const std::string phase = string_at(pod.json(), {"status", "phase"});
-    if (pod.deletion_timestamp() || phase == "Succeeded" || phase == "Failed") continue;
+    if (phase == "Succeeded" || phase == "Failed" || host_index_of(pod) < 0) continue;
     if (seen.emplace(pod.namespace_name(), pod.label(tpu::kSlice)).second) chosen.push_back(pod);
   }
   return chosen;

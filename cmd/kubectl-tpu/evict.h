@@ -15,7 +15,7 @@ namespace tpuslice::plugin {
 /// was replaced.
 [[nodiscard]] Status evict(client::Client& api, const Object& pod, bool dry_run, const std::stop_token& stop);
 
-/// One live pod of each slice of `pods`: its host with the lowest index.
+/// One live pod of each slice of `pods` of which none is being deleted: its host with the lowest index.
 [[nodiscard]] std::vector<Object> one_pod_of_each_slice(const std::vector<Object>& pods);
 
 /// What the restart of a slice costs its workload (docs/troubleshooting.md).

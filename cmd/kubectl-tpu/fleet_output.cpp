@@ -34,7 +34,10 @@ Result<std::string> namespace_of_question(Context& context, const FleetSource& s
 }
 
 void note_refusal(const Context& context, const ReadFleet& read) {
-  if (!read.refusal) return;
+  if (!read.refusal) {
+    if (!read.assumed.empty()) context.note(read.assumed);
+    return;
+  }
   context.note(
       fmt::format("{}: the reasons are those that the operator wrote last, and places in queues are not known.",
                   read.refusal->message()));

@@ -24,7 +24,8 @@ void print_rows(const Context& context, const fleet::Rows& rows);
 /// for a snapshot without --namespace. Errors: no kubeconfig.
 [[nodiscard]] Result<std::string> namespace_of_question(Context& context, const FleetSource& source);
 
-/// Notes that an answer is what the operator has written on the pods, as the user may not read nodes or all pods.
+/// Notes that an answer is what the operator has written on the pods, as the user may not read nodes or all pods; else
+/// what is assumed of the operator's options.
 void note_refusal(const Context& context, const ReadFleet& read);
 
 }  // namespace tpuslice::plugin

@@ -14,15 +14,7 @@ namespace tpuslice::plugin {
 namespace {
 
 constexpr std::size_t kMaxReason = 40;  ///< Characters.
-
-/// Containers with TPUs; `spec` of a pod.
-std::vector<const Json*> tpu_containers(const Json& pod) {
-  std::vector<const Json*> found;
-  for (const Json& container : array_at(pod, {"spec", "containers"})) {
-    if (find_set(container, {"resources", "limits", tpu::kTpuResource}) != nullptr) found.push_back(&container);
-  }
-  return found;
-}
+constexpr std::string_view kResolvesWhenReady = "resolves when Ready";
 
 std::string env_of(const Json& container, std::string_view name) {
   for (const Json& variable : array_at(container, {"env"})) {
@@ -32,7 +24,7 @@ std::string env_of(const Json& container, std::string_view name) {
 }
 
 std::string env_of_host(const Object& pod, std::string_view name) {
-  const auto containers = tpu_containers(pod.json());
+  const auto containers = tpu_containers_of(pod.json());
   return containers.empty() ? std::string() : env_of(*containers.front(), name);
 }
 
@@ -69,10 +61,10 @@ std::int64_t restarts_of(const Json& pod) {
 }
 
 /// Number of hosts of the pod's slice.
-int hosts_of(const Object& pod) { return parse_count(pod.annotation(tpu::kSliceHosts)).value_or(1); }
+int hosts_of(const Object& pod) { return std::max(1, parse_count(pod.annotation(tpu::kSliceHosts)).value_or(1)); }
 
 std::string check_worker_id(const Object& pod, const Host& host) {
-  const std::size_t processes = std::max<std::size_t>(1, tpu_containers(pod.json()).size());
+  const std::size_t processes = std::max<std::size_t>(1, tpu_containers_of(pod.json()).size());
   const std::string expected = std::to_string(static_cast<std::size_t>(host.index) * processes);
   if (host.worker_id == expected) return "ok";
   return host.worker_id.empty() ? "not set, expected " + expected : "expected " + expected;
@@ -81,6 +73,7 @@ std::string check_worker_id(const Object& pod, const Host& host) {
 std::string check_names(const Object& pod, const Host& host, const std::string& names_of_slice) {
   const int hosts = hosts_of(pod);
   if (hosts == 1) return "ok";  // One host needs no names.
+  if (host.index >= hosts) return fmt::format("host {} of a slice of {}", host.index, hosts);
   const std::string names = env_of_host(pod, "TPU_WORKER_HOSTNAMES");
   if (names.empty()) return "TPU_WORKER_HOSTNAMES is not set";
   if (names != names_of_slice) return "differ from host 0";
@@ -113,7 +106,7 @@ std::string check_peers(const Object& pod, bool ready, const std::vector<Object>
   if (string_at(service->json(), {"spec", "clusterIP"}) != "None") return "service " + subdomain + " is not headless";
   if (!selects(*service, pod)) return "service " + subdomain + " does not select it";
   const bool early = bool_at(service->json(), {"spec", "publishNotReadyAddresses"});
-  return ready || early ? "ok" : "resolves when Ready";
+  return ready || early ? "ok" : std::string(kResolvesWhenReady);
 }
 
 std::string exit_text(const std::optional<LastExit>& ended, Timestamp now) {
@@ -168,11 +161,13 @@ std::vector<Host> read_hosts(const std::vector<Object>& pods) {
 
 void check_hosts(const std::vector<Object>& pods, const std::vector<Object>& services, std::vector<Host>& hosts) {
   std::map<std::string, std::string> names_of_slices;  // Those of host 0.
-  for (const Object& pod : pods) {
-    names_of_slices.try_emplace(pod.label(tpu::kSlice), env_of_host(pod, "TPU_WORKER_HOSTNAMES"));
+  for (std::size_t i = 0; i < pods.size(); ++i) {
+    if (hosts[i].index < 0) continue;  // A companion of the slice, which is no host.
+    names_of_slices.try_emplace(pods[i].label(tpu::kSlice), env_of_host(pods[i], "TPU_WORKER_HOSTNAMES"));
   }
   for (std::size_t i = 0; i < pods.size(); ++i) {
     const Object& pod = pods[i];
+    if (hosts[i].index < 0) continue;
     hosts[i].check =
         HostCheck{check_worker_id(pod, hosts[i]), check_names(pod, hosts[i], names_of_slices[pod.label(tpu::kSlice)]),
                   check_peers(pod, hosts[i].ready, services)};
@@ -182,6 +177,10 @@ void check_hosts(const std::vector<Object>& pods, const std::vector<Object>& ser
 std::string lookup_script() {
   return "for name in $(echo \"$TPU_WORKER_HOSTNAMES\" | tr , ' '); do "
          "if getent hosts \"$name\" >/dev/null; then echo +; else echo \"-$name\"; fi; done";
+}
+
+bool HostCheck::ok_when_ready() const {
+  return worker_id == "ok" && names == "ok" && (peers == "ok" || peers == kResolvesWhenReady);
 }
 
 std::string peers_of_lookup(std::string_view output) {
@@ -194,6 +193,7 @@ std::string peers_of_lookup(std::string_view output) {
     if (line == "+") ++resolved;
     if (line != "+" && first.empty()) first = line.substr(1);
   }
+  if (all == 0) return "no name was looked up";
   if (resolved == all) return "ok";
   return fmt::format("{} of {} resolve, not {}", resolved, all, cut_text(first, kMaxReason));
 }
@@ -212,7 +212,8 @@ TextTable hosts_table(const std::vector<Host>& hosts, Timestamp now) {
                                     std::to_string(host.restarts),
                                     exit_text(host.last_exit, now),
                                     worker_id_cell(host)};
-    if (checked && host.check) row.insert(row.end(), {host.check->names, host.check->peers});
+    if (host.check) row.insert(row.end(), {host.check->names, host.check->peers});
+    if (checked && !host.check) row.insert(row.end(), {"-", "-"});
     if (several) row.insert(row.begin(), host.slice);
     table.rows.push_back(std::move(row));
   }

@@ -30,6 +30,8 @@ struct HostCheck {
   std::string worker_id;
   std::string names;
   std::string peers;
+  /// All is well, or will be once the host is Ready.
+  [[nodiscard]] bool ok_when_ready() const;
   [[nodiscard]] bool ok() const { return worker_id == "ok" && names == "ok" && peers == "ok"; }
 };
 
@@ -49,7 +51,7 @@ struct Host {
 /// `pods` are pods of slices, in the order of slice_pods_of().
 [[nodiscard]] std::vector<Host> read_hosts(const std::vector<Object>& pods);
 
-/// Sets Host::check. `services`: the services of the namespace.
+/// Sets Host::check of all that are hosts. `services`: the services of the namespace.
 ///
 /// The worker id must be that of the host; TPU_WORKER_HOSTNAMES must have an entry for each host, which names it, and
 /// be the same on all hosts of a slice; the headless service of these names must exist and select the pod.

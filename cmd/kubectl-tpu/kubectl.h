@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cmd/kubectl-tpu/context.h"
@@ -15,5 +16,11 @@ namespace tpuslice::plugin {
   if (!options.context.empty()) command.push_back("--context=" + options.context);
   return command;
 }
+
+/// A word of a shell: quoted if it has to be.
+[[nodiscard]] std::string shell_word(std::string_view text);
+
+/// " --kubeconfig=... --context=...", as words of a shell: those that the user gave, for commands that are printed.
+[[nodiscard]] std::string connection_arguments(const GlobalOptions& options);
 
 }  // namespace tpuslice::plugin

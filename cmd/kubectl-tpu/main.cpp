@@ -35,7 +35,7 @@ int run(int argc, const char* const* argv) {
                                   .capture = capture_program,
                                   .connect = connect_to_cluster};
   const int code = run_app({argv + 1, argv + argc}, surroundings);
-  std::cout.flush();
+  if (!std::cout.flush() && code == 0) return 1;  // The answer could not be written.
   return code;
 }
 

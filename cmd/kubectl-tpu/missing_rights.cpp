@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "api/base/strings.h"
+#include "cmd/kubectl-tpu/kubectl.h"
 
 namespace tpuslice::plugin {
 namespace {
@@ -22,17 +23,6 @@ std::optional<std::string> quoted(std::string_view message, std::string_view bef
   if (end == std::string_view::npos) return std::nullopt;
   position = end + 1;
   return std::string(message.substr(begin, end - begin));
-}
-
-/// A shell word.
-std::string shell_word(std::string_view text) {
-  const bool plain = !text.empty() && std::ranges::all_of(text, [](char c) {
-    return is_letter_or_digit(c) || std::string_view("-_./:@,=").find(c) != std::string_view::npos;
-  });
-  if (plain) return std::string(text);
-  std::string quoted_text = "'";
-  for (const char c : text) quoted_text += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return quoted_text + "'";
 }
 
 std::string subject_of(const MissingRight& right) {

@@ -7,7 +7,7 @@
 #include "api/client/requests.h"
 #include "api/http/url.h"
 #include "cmd/kubectl-tpu/hosts.h"
-#include "tpu/labels.h"
+#include "cmd/kubectl-tpu/workload_pods.h"
 
 namespace tpuslice::plugin {
 namespace {
@@ -31,11 +31,9 @@ Error error_of(http::Stream& stream, const std::string& what, const std::stop_to
 
 std::string container_of(const Object& pod, const LogOptions& options) {
   if (!options.container.empty()) return options.container;
+  const auto with_tpus = tpu_containers_of(pod.json());
+  if (!with_tpus.empty()) return string_at(*with_tpus.front(), {"name"});
   const Json& containers = array_at(pod.json(), {"spec", "containers"});
-  const auto with_tpus = std::ranges::find_if(containers, [](const Json& each) {
-    return find_set(each, {"resources", "limits", tpu::kTpuResource}) != nullptr;
-  });
-  if (with_tpus != containers.end()) return string_at(*with_tpus, {"name"});
   return containers.empty() ? std::string() : string_at(containers.front(), {"name"});
 }
 

@@ -83,7 +83,7 @@ Result<ReadFleet> read_cluster(Context& context) {
   }
   RETURN_IF_ERROR(add_workloads(*api, namespace_name, stop, document["workloads"]));
   ASSIGN_OR_RETURN(out.snapshot, fleet::read_snapshot(document));
-  read_operator(context, *api, out.snapshot);
+  read_operator(context, *api, out);
   return out;
 }
 
@@ -133,6 +133,7 @@ Result<ReadFleet> read_fleet(Context& context, const FleetSource& source) {
 Result<fleet::Snapshot> read_whole_fleet(Context& context, const FleetSource& source) {
   ASSIGN_OR_RETURN(ReadFleet read, read_fleet(context, source));
   if (read.refusal) return *std::move(read.refusal);
+  if (!read.assumed.empty()) context.note(read.assumed);
   return std::move(read.snapshot);
 }
 

@@ -28,12 +28,14 @@ struct ReadFleet {
   fleet::Snapshot snapshot;
   /// The first refusal, if nodes or pods of other namespaces cannot be read. Commands that need them return it.
   std::optional<Error> refusal;
+  std::string assumed;                 ///< What is not known of the operator's options; empty if they are known.
+  std::optional<Error> history_error;  ///< The history could not be read.
 };
 
 /// Errors: of the API server, except refusals; InvalidArgument for the file.
 [[nodiscard]] Result<ReadFleet> read_fleet(Context& context, const FleetSource& source);
 
-/// The same for a command that needs all nodes and pods. Errors also: the refusal.
+/// The same for a command that needs all nodes and pods. Notes what is assumed. Errors also: the refusal.
 [[nodiscard]] Result<fleet::Snapshot> read_whole_fleet(Context& context, const FleetSource& source);
 
 }  // namespace tpuslice::plugin

@@ -52,6 +52,14 @@ void redact_value(Json& value) {
   }
 }
 
+/// Whether the member has values that are compared with each other, and no secrets.
+bool is_of_scheduling(std::string_view key) { return key == "tolerations" || key == "taints"; }
+
+/// The end of a log, if a container has terminationMessagePolicy FallbackToLogsOnError.
+void redact_messages(Json& terminated) {
+  if (terminated.is_object() && terminated.contains("message")) terminated["message"] = kRedacted;
+}
+
 void redact_members(Json& json) {
   if (json.is_array()) {
     for (Json& each : json) redact_members(each);
@@ -66,7 +74,10 @@ void redact_members(Json& json) {
       redact_annotations(value);
     } else if (std::ranges::find(kTexts, key) != kTexts.end()) {
       redact_value(value);
-    } else {
+    } else if (key == "value" && value.is_string()) {
+      value = kRedacted;  // Headers of probes, passwords.
+    } else if (!is_of_scheduling(key)) {
+      if (key == "terminated") redact_messages(value);
       redact_members(value);
     }
   }

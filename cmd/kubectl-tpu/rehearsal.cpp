@@ -55,6 +55,7 @@ sim::UserInfo operator_user() {
 rules::MutationOptions mutation_of(const RehearsalOptions& options) {
   rules::MutationOptions mutation;
   if (!options.topology_key.empty()) mutation.topology_key = options.topology_key;
+  mutation.topology_keys = options.topology_keys;
   mutation.topology_keys.insert(mutation.topology_key);
   mutation.gate = true;
   mutation.kinds = admission_kinds();
@@ -68,14 +69,20 @@ class InProcessWebhook final : public http::Transport {
   explicit InProcessWebhook(rules::MutationOptions options) : options_(std::move(options)) {}
 
   Result<http::Response> call(const http::Request& request, Duration, std::stop_token) override {
-    return webhook::handle_admission(request, options_);
+    webhook::AdmissionRecord record;
+    http::Response response = webhook::handle_admission(request, options_, &record);
+    if (!record.allowed && refusal_.empty()) refusal_ = record.message;
+    return response;
   }
   Result<std::unique_ptr<http::Stream>> open(const http::Request&, Duration, std::stop_token) override {
     return Error::unsupported("the webhook has no streams");
   }
+  /// The message of the first answer that does not allow the object; empty if all do.
+  [[nodiscard]] const std::string& refusal() const { return refusal_; }
 
  private:
   const rules::MutationOptions options_;
+  std::string refusal_;
 };
 
 /// The cluster and the operator in it.
@@ -107,16 +114,29 @@ class Stage {
     return {};
   }
 
-  Status apply(Json object) {
+  /// Objects of namespaces that have none get `default_namespace`.
+  Status apply(Json object, const std::string& default_namespace) {
+    if (const Json* const metadata = find_set(object, {"metadata"}); metadata != nullptr && !metadata->is_object()) {
+      return Error::invalid_argument("metadata: Invalid value: found {}, expected an object", metadata->type_name());
+    }
+    const sim::ResourcePtr resource =
+        cluster_.registry().resources().find_kind(string_at(object, {"apiVersion"}), string_at(object, {"kind"}));
+    if (resource != nullptr && resource->namespaced && string_at(object, {"metadata", "namespace"}).empty()) {
+      object["metadata"]["namespace"] = default_namespace;
+    }
     const std::string namespace_name = string_at(object, {"metadata", "namespace"});
     if (!namespace_name.empty() && cluster_.get("namespaces", {"", namespace_name}) == nullptr) {
       RETURN_IF_ERROR(
           cluster_.apply({{"apiVersion", "v1"}, {"kind", "Namespace"}, {"metadata", {{"name", namespace_name}}}}));
     }
-    const Result<Object> applied = cluster_.apply(std::move(object));
-    if (!applied) return applied.error();
-    known_.insert(applied->uid());
-    return {};
+    try {
+      const Result<Object> applied = cluster_.apply(std::move(object));
+      if (!applied) return applied.error();
+      known_.insert(applied->uid());
+      return {};
+    } catch (const Json::exception& error) {  // Defaults are set before the types of all fields are checked.
+      return Error::invalid_argument("a field has another type than its kind allows: {}", error.what());
+    }
   }
 
   /// Until nothing more is created.
@@ -130,6 +150,9 @@ class Stage {
       before = pods;
     }
   }
+
+  /// Why the webhook refuses a pod that a controller creates; empty if it refuses none.
+  [[nodiscard]] const std::string& refusal() const { return webhook_->refusal(); }
 
   [[nodiscard]] std::vector<Json> created() {
     std::vector<Json> out;
@@ -216,7 +239,7 @@ class Stage {
 
   FakeClock clock_;
   sim::Cluster cluster_;
-  const std::shared_ptr<http::Transport> webhook_;
+  const std::shared_ptr<InProcessWebhook> webhook_;
   sim::WebhookAdmission webhooks_;
   const std::unique_ptr<http::Transport> server_;
   client::Client api_;
@@ -242,16 +265,14 @@ Result<Rehearsed> rehearse(const std::vector<Json>& documents, const RehearsalOp
     if (!object.is_object()) return Error::invalid_argument("found {}, expected an object", object.type_name());
     const std::string name =
         fmt::format("{}/{}", to_lower(string_at(object, {"kind"})), string_at(object, {"metadata", "name"}));
-    if (string_at(object, {"metadata", "namespace"}).empty()) {
-      object["metadata"]["namespace"] = options.namespace_name;
-    }
-    const Status applied = stage.apply(std::move(object));
+    const Status applied = stage.apply(std::move(object), options.namespace_name);
     if (applied.ok()) continue;
     if (!is_rejection(applied.error())) return applied.error().within(name);
     out.refusal = fmt::format("{}: {}", name, applied.error().message());
     return out;
   }
   stage.settle();
+  out.refusal = stage.refusal();
   out.created = stage.created();
   return out;
 }

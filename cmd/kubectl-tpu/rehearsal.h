@@ -2,6 +2,8 @@
 // admission, the controllers of all kinds, and of Kubernetes. No time passes, and nothing leaves the process.
 #pragma once
 
+#include <functional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -18,8 +20,9 @@ struct Rehearsed {
 };
 
 struct RehearsalOptions {
-  std::string namespace_name = "default";  ///< Namespace of objects without one.
-  std::string topology_key;                ///< The operator's --topology-key; empty: its default.
+  std::string namespace_name = "default";            ///< Namespace of objects without one.
+  std::string topology_key;                          ///< The operator's --topology-key; empty: its default.
+  std::set<std::string, std::less<>> topology_keys;  ///< The operator's --topology-keys.
 };
 
 /// `documents`: the objects of the manifest. Every slice gets nodes of its own, so that all pods are created.

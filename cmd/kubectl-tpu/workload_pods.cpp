@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <tuple>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -12,6 +13,7 @@
 #include "controllers/slice/slice.h"
 #include "tpu/labels.h"
 #include "tpu/placement.h"
+#include "tpu/pod_request.h"
 #include "tpu/workload_ref.h"
 
 namespace tpuslice::plugin {
@@ -71,7 +73,7 @@ Result<std::vector<PodOwner>> sets_of(client::Client& api, const Workload& workl
 Result<std::vector<Object>> pods_of_owner(client::Client& api, const std::string& namespace_name, const PodOwner& owner,
                                           const std::stop_token& stop) {
   client::ListOptions options{.namespace_name = namespace_name};
-  options.label_selector = fmt::format("{0},{0}!={1}", tpu::kSlice, tpu::kNoSlice);
+  options.label_selector = kInSlice;
   const std::string_view label = pod_label_of(owner.kind);
   if (!label.empty()) options.label_selector += fmt::format(",{}={}", label, owner.name);
   ASSIGN_OR_RETURN(std::vector<Object> pods, list_all(api, kPods, options, kMaxPods, stop));
@@ -174,9 +176,28 @@ Result<std::vector<Object>> slice_pods_of(Context& context, const Workload& work
                      pods_of_owner(*api, workload.object.namespace_name(), owner, context.stop()));
     std::ranges::move(pods, std::back_inserter(all));
   }
-  std::ranges::sort(
-      all, {}, [](const Object& pod) { return std::tuple(pod.label(tpu::kSlice), host_index_of(pod), pod.name()); });
+  // An index is decoded from the whole pod: once for each.
+  using Place = std::tuple<std::string, int, std::string>;
+  std::vector<std::pair<Place, Object>> placed;
+  placed.reserve(all.size());
+  for (Object& pod : all) {
+    Place place(pod.label(tpu::kSlice), host_index_of(pod), pod.name());
+    placed.emplace_back(std::move(place), std::move(pod));
+  }
+  std::ranges::sort(placed, {}, &std::pair<Place, Object>::first);
+  std::ranges::transform(placed, all.begin(), [](auto& each) { return std::move(each.second); });
   return all;
+}
+
+std::vector<const Json*> tpu_containers_of(const Json& pod) {
+  const Json& spec = object_at(pod, {"spec"});
+  std::vector<const Json*> found;
+  const auto containers = tpu::tpu_containers(spec);
+  if (!containers) return found;
+  for (const tpu::TpuContainer& each : *containers) {
+    if (each.chips > 0) found.push_back(&array_at(spec, {"containers"})[each.position]);
+  }
+  return found;
 }
 
 int host_index_of(const Object& pod) {

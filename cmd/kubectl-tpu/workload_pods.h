@@ -4,6 +4,7 @@
 #include <functional>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "api/client/client.h"
@@ -23,6 +24,9 @@ namespace tpuslice::plugin {
 [[nodiscard]] Result<std::vector<Object>> list_all(client::Client& api, const ResourceType& type,
                                                    client::ListOptions options, std::size_t max_objects,
                                                    const std::stop_token& stop);
+
+/// Label selector of the pods of slices.
+inline constexpr std::string_view kInSlice = "tpuslice.dev/slice,tpuslice.dev/slice!=none";
 
 struct Workload {
   ResourceType type;
@@ -48,6 +52,9 @@ struct PodOwner {
 
 /// The pods of slices of the workload, ordered by slice and host index. Errors: as list_all().
 [[nodiscard]] Result<std::vector<Object>> slice_pods_of(Context& context, const Workload& workload);
+
+/// The containers of a pod, or of a pod template, that ask for TPUs. None if a quantity is invalid.
+[[nodiscard]] std::vector<const Json*> tpu_containers_of(const Json& pod);
 
 /// Index of the host that a pod of a slice is; -1 if it is none.
 [[nodiscard]] int host_index_of(const Object& pod);

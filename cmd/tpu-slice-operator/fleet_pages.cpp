@@ -15,6 +15,8 @@
 namespace tpuslice {
 namespace {
 
+static_assert(std::cmp_equal(ResourceAccessOptions().max_in_flight, kPageThreads), "reviews take other threads");
+
 constexpr std::string_view kHistorySchema = "tpuslice.dev/history.v1";
 /// Snapshots that are kept until the fleet is read again.
 constexpr std::size_t kMaxTexts = 4;
@@ -77,7 +79,9 @@ std::map<std::string, DebugPage, std::less<>> FleetPages::pages() {
 http::Reply FleetPages::reply(const http::Request& request, const Json& user, Answer answer) {
   const Result<FleetQuery> query = parse_fleet_query(request.target);
   if (!query) return error_reply(query.error());
-  Result<std::string> text = (this->*answer)(*query, rights_of(user, *query));
+  const Result<FleetRights> rights = rights_of(user, *query);
+  if (!rights) return error_reply(rights.error());
+  Result<std::string> text = (this->*answer)(*query, *rights);
   if (!text) return error_reply(text.error());
   http::Reply out;
   out.response = {200, {{"Content-Type", "application/json"}, {"Vary", "Accept-Encoding"}}, *std::move(text)};
@@ -90,37 +94,53 @@ http::Reply FleetPages::reply(const http::Request& request, const Json& user, An
 http::Reply FleetPages::watch(const http::Request& request, const Json& user) {
   const Result<FleetQuery> query = parse_fleet_query(request.target);
   if (!query) return error_reply(query.error());
+  const Result<FleetRights> rights = rights_of(user, *query);
+  if (!rights) return error_reply(rights.error());
   http::Reply out;
   out.response = {200, {{"Content-Type", "text/event-stream"}, {"Cache-Control", "no-store"}}, {}};
   out.stream = std::make_unique<FleetStream>(
-      [this, query = *query, rights = rights_of(user, *query)] { return snapshot(query, rights); }, clock_,
+      [this, query = *query, rights = *rights] { return snapshot(query, rights); }, clock_,
       FleetStreamOptions{options_.interval, options_.heartbeat, options_.max_stream});
   return out;
 }
 
-FleetRights FleetPages::rights_of(const Json& user, const FleetQuery& query) {
+Result<FleetRights> FleetPages::rights_of(const Json& user, const FleetQuery& query) {
   FleetRights out;
-  out.nodes = access_.may_list(user, {"", "nodes", ""});
-  out.all_namespaces = access_.may_list(user, {"", "pods", ""});
+  ASSIGN_OR_RETURN(out.nodes, access_.may_list(user, {"", "nodes", ""}));
+  ASSIGN_OR_RETURN(out.all_namespaces, access_.may_list(user, {"", "pods", ""}));
   if (out.all_namespaces) return out;
   for (const std::string& each : query.namespaces) {
-    if (!each.empty() && access_.may_list(user, {"", "pods", each})) out.namespaces.push_back(each);
+    if (each.empty()) continue;
+    ASSIGN_OR_RETURN(const bool may_list, access_.may_list(user, {"", "pods", each}));
+    if (may_list) out.namespaces.push_back(each);
   }
   std::ranges::sort(out.namespaces);
   return out;
+}
+
+std::optional<Result<std::string>> FleetPages::known_text(const std::shared_ptr<const Model>& model,
+                                                          const std::string& key) const {
+  const MutexLock lock(mutex_);
+  const auto known = texts_.find(key);
+  if (model != model_ || known == texts_.end()) return std::nullopt;
+  return known->second;
+}
+
+std::size_t FleetPages::written() const {
+  const MutexLock lock(mutex_);
+  return written_;
 }
 
 Result<std::string> FleetPages::snapshot(const FleetQuery& query, const FleetRights& rights) {
   ASSIGN_OR_RETURN(const std::shared_ptr<const Model> model, this->model());
   const std::string key =
       fmt::format("{} {} {} {}", rights.all_namespaces, rights.nodes, query.nodes, fmt::join(rights.namespaces, " "));
-  {
-    const MutexLock lock(mutex_);
-    const auto known = texts_.find(key);
-    if (model == model_ && known != texts_.end()) return known->second;
-  }
-  ASSIGN_OR_RETURN(std::string text, write(*model, query, rights));
+  if (auto known = known_text(model, key)) return *std::move(known);
+  const MutexLock writing(writing_);
+  if (auto known = known_text(model, key)) return *std::move(known);
+  Result<std::string> text = write(*model, query, rights);
   const MutexLock lock(mutex_);
+  ++written_;
   if (model == model_ && texts_.size() < kMaxTexts) texts_.emplace(key, text);
   return text;
 }
@@ -146,17 +166,40 @@ Result<std::string> FleetPages::history(const FleetQuery& /*query*/, const Fleet
   return text_of({{"schema", kHistorySchema}, {"records", std::move(records)}});
 }
 
+class FleetPages::Reading {
+ public:
+  explicit Reading(FleetPages& owner) : owner_(owner) {}
+  ~Reading() {
+    {
+      const MutexLock lock(owner_.mutex_);
+      owner_.reading_ = false;
+    }
+    owner_.read_.notify_all();
+  }
+  Reading(const Reading&) = delete;
+  Reading& operator=(const Reading&) = delete;
+
+ private:
+  FleetPages& owner_;
+};
+
 Result<std::shared_ptr<const FleetPages::Model>> FleetPages::model() {
-  const MutexLock lock(mutex_);
+  {
+    const MutexLock lock(mutex_);
+    read_.wait(mutex_, [this]() TPUSLICE_REQUIRES(mutex_) { return model_ != nullptr || !reading_; });
+    if (model_ != nullptr && (reading_ || clock_.now() < due_)) return model_;
+    reading_ = true;
+  }
+  const Reading reading(*this);
   const Instant begin = clock_.now();
-  if (model_ != nullptr && begin < due_) return model_;
   ASSIGN_OR_RETURN(fleet::Snapshot snapshot, take_());
   auto model = std::make_shared<Model>();
   model->fleet = fleet::build_fleet(snapshot);
   model->history = std::move(snapshot.history);
+  const Instant end = clock_.now();
+  const MutexLock lock(mutex_);
   model_ = std::move(model);
   texts_.clear();
-  const Instant end = clock_.now();
   due_ = end + std::max(options_.interval, options_.pace * (end - begin));
   return model_;
 }

@@ -48,7 +48,8 @@ struct FleetQuery {
 /// Thread-safe.
 ///
 /// A caller who may list the pods of all namespaces sees all. Another one sees pools and queues, and of the namespaces
-/// that it asks for those whose pods it may list. The names of nodes are for callers who may list nodes.
+/// that it asks for those whose pods it may list. The names of the nodes of pools are for callers who may list nodes;
+/// the reason of an interruption names the node that was lost to everybody who may read the record.
 class FleetPages {
  public:
   using Take = std::function<Result<fleet::Snapshot>()>;
@@ -63,29 +64,41 @@ class FleetPages {
   /// {"schema": "tpuslice.dev/history.v1", "records": [...]}, the oldest first.
   [[nodiscard]] Result<std::string> history(const FleetQuery& query, const FleetRights& rights);
   [[nodiscard]] const FleetPagesOptions& options() const { return options_; }
+  /// Number of snapshots that were written, too long ones included.
+  [[nodiscard]] std::size_t written() const TPUSLICE_EXCLUDES(mutex_);
 
  private:
   struct Model {
     fleet::Fleet fleet;
     std::vector<fleet::HistoryRecord> history;
   };
+  /// Marks that the fleet is being read.
+  class Reading;
   using Answer = Result<std::string> (FleetPages::*)(const FleetQuery&, const FleetRights&);
 
   [[nodiscard]] http::Reply reply(const http::Request& request, const Json& user, Answer answer);
   [[nodiscard]] http::Reply watch(const http::Request& request, const Json& user);
-  [[nodiscard]] FleetRights rights_of(const Json& user, const FleetQuery& query);
-  /// Reads the fleet if that is due.
+  /// Errors: those of ResourceAccess.
+  [[nodiscard]] Result<FleetRights> rights_of(const Json& user, const FleetQuery& query);
+  /// Reads the fleet if that is due. Meanwhile other threads get the last one, and wait if there is none.
   [[nodiscard]] Result<std::shared_ptr<const Model>> model() TPUSLICE_EXCLUDES(mutex_);
+  /// What was written of the model; absent if nothing was, or another model has taken its place.
+  [[nodiscard]] std::optional<Result<std::string>> known_text(const std::shared_ptr<const Model>& model,
+                                                              const std::string& key) const TPUSLICE_EXCLUDES(mutex_);
   [[nodiscard]] Result<std::string> write(const Model& model, const FleetQuery& query, const FleetRights& rights) const;
 
   const Take take_;
   ResourceAccess& access_;
   const Clock& clock_;
   const FleetPagesOptions options_;
-  Mutex mutex_;  ///< Is held while the fleet is read: the others wait for it.
+  Mutex writing_;  ///< Is held while a snapshot is written: one at a time.
+  mutable Mutex mutex_;
+  ConditionVariable read_;
+  bool reading_ TPUSLICE_GUARDED_BY(mutex_) = false;
   std::shared_ptr<const Model> model_ TPUSLICE_GUARDED_BY(mutex_);
-  /// The first snapshots that were written of the model, by what the callers may see and ask for.
-  std::map<std::string, std::string> texts_ TPUSLICE_GUARDED_BY(mutex_);
+  /// The first snapshots that were written of the model, or why not, by what the callers may see and ask for.
+  std::map<std::string, Result<std::string>> texts_ TPUSLICE_GUARDED_BY(mutex_);
+  std::size_t written_ TPUSLICE_GUARDED_BY(mutex_) = 0;
   Instant due_ TPUSLICE_GUARDED_BY(mutex_);
 };
 

@@ -76,13 +76,12 @@ Result<std::unique_ptr<MetricsServer>> MetricsServer::start(const MetricsServerO
 
 Status MetricsServer::listen(const MetricsServerOptions& options, const Clock& clock) {
   http::ServerOptions server = small_server(options.address);
-  if (std::ranges::any_of(pages_, [](const auto& each) { return each.second.reply != nullptr; })) {
-    server.max_streams = kMaxPageStreams;
-  }
+  const bool knows_users = std::ranges::any_of(pages_, [](const auto& each) { return each.second.reply != nullptr; });
+  if (knows_users) server.max_streams = kMaxPageStreams;
   if (certificates_) {
     ASSIGN_OR_RETURN(server.tls, certificates_->step({}));
     // One more than reviews in flight, so that clients with a cached decision are served during reviews.
-    server.threads = static_cast<int>(options.authorizer.max_in_flight) + 1;
+    server.threads = static_cast<int>(options.authorizer.max_in_flight) + 1 + (knows_users ? kPageThreads : 0);
     identity_ = *server.tls;
     if (!shares_certificate_) webhook::measure_certificate(metrics_, "metrics", identity_);
   }

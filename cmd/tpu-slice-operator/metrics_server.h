@@ -29,6 +29,8 @@ struct DebugPage {
 
 /// Streams that a server has at a time, if it has such pages.
 inline constexpr int kMaxPageStreams = 8;
+/// Threads that it has more, since such pages wait for reviews of their own (ResourceAccessOptions::max_in_flight).
+inline constexpr int kPageThreads = 4;
 
 struct MetricsServerOptions {
   std::string address = "127.0.0.1:0";  ///< The same as --metrics-bind-address.

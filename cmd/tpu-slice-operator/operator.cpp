@@ -118,6 +118,9 @@ Operator::Operator(const OperatorOptions& options, OperatorDependencies dependen
       shutdown_delay_(std::chrono::seconds(options.shutdown_delay_seconds)),
       resource_access_({}, review_api_, dependencies_.clock) {}
 
+// Members are destroyed later: the metrics server then waits for its requests, but not for their reviews.
+Operator::~Operator() { resource_access_.stop(); }
+
 Result<std::unique_ptr<Operator>> Operator::start(const OperatorOptions& options, OperatorDependencies dependencies) {
   std::unique_ptr<Operator> result(new Operator(options, std::move(dependencies)));
   options.feature_gates.report(result->dependencies_.metrics);

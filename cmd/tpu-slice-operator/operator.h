@@ -51,6 +51,9 @@ class Operator {
   /// Binds the listening sockets. Errors: InvalidArgument or Unavailable for an address; InvalidArgument or NotFound
   /// for certificate files.
   static Result<std::unique_ptr<Operator>> start(const OperatorOptions& options, OperatorDependencies dependencies);
+  ~Operator();
+  Operator(const Operator&) = delete;
+  Operator& operator=(const Operator&) = delete;
 
   /// Until `stop`. Then: ready() is false, controllers finish and release the lease, and the webhook serves until
   /// OperatorOptions::shutdown_delay_seconds have passed. A replica that loses its lease serves the webhook as before.

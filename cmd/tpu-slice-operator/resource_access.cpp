@@ -12,7 +12,21 @@ namespace tpuslice {
 ResourceAccess::ResourceAccess(ResourceAccessOptions options, client::Writer& reviews, const Clock& clock)
     : options_(options), reviews_(reviews), clock_(clock), rate_(options.per_second, options.burst) {}
 
-bool ResourceAccess::may_list(const Json& user, const ResourceQuery& query) {
+class ResourceAccess::Reservation {
+ public:
+  explicit Reservation(ResourceAccess& owner) : owner_(owner) {}
+  ~Reservation() {
+    const MutexLock lock(owner_.mutex_);
+    --owner_.in_flight_;
+  }
+  Reservation(const Reservation&) = delete;
+  Reservation& operator=(const Reservation&) = delete;
+
+ private:
+  ResourceAccess& owner_;
+};
+
+Result<bool> ResourceAccess::may_list(const Json& user, const ResourceQuery& query) {
   const std::string key =
       sha256_hex(fmt::format("{} {} {} {}", user.dump(), query.group, query.resource, query.namespace_name));
   {
@@ -21,8 +35,19 @@ bool ResourceAccess::may_list(const Json& user, const ResourceQuery& query) {
     if (const auto found = entries_.find(key); found != entries_.end() && now < found->second.expires) {
       return found->second.allowed;
     }
-    if (stop_.stop_requested() || !rate_.try_take(now)) return false;
+    if (stop_.stop_requested()) return Error::unavailable("the operator stops");
+    if (in_flight_ >= options_.max_in_flight || !rate_.try_take(now)) {
+      return Error::unavailable("too many requests are being authorized; try again later");
+    }
+    ++in_flight_;
   }
+  const Reservation reservation(*this);
+  ASSIGN_OR_RETURN(const bool allowed, review(user, query));
+  remember(key, allowed);
+  return allowed;
+}
+
+Result<bool> ResourceAccess::review(const Json& user, const ResourceQuery& query) {
   Json spec = user;
   spec["resourceAttributes"] = {{"verb", "list"}, {"group", query.group}, {"resource", query.resource}};
   if (!query.namespace_name.empty()) spec["resourceAttributes"]["namespace"] = query.namespace_name;
@@ -30,8 +55,14 @@ bool ResourceAccess::may_list(const Json& user, const ResourceQuery& query) {
                            {"kind", std::string(kSubjectAccessReviews.kind)},
                            {"spec", std::move(spec)}});
   const auto answer = reviews_.create(kSubjectAccessReviews, review, {}, stop_.get_token());
-  if (!answer) return false;
-  const bool allowed = bool_at(answer->json(), {"status", "allowed"}) && !bool_at(answer->json(), {"status", "denied"});
+  if (!answer) {
+    return Error::unavailable("the API server did not review whether {} may be listed: {}", query.resource,
+                              answer.error().message());
+  }
+  return bool_at(answer->json(), {"status", "allowed"}) && !bool_at(answer->json(), {"status", "denied"});
+}
+
+void ResourceAccess::remember(const std::string& key, bool allowed) {
   const MutexLock lock(mutex_);
   const Instant now = clock_.now();
   if (entries_.size() >= options_.max_decisions) {
@@ -39,7 +70,6 @@ bool ResourceAccess::may_list(const Json& user, const ResourceQuery& query) {
   }
   if (entries_.size() >= options_.max_decisions) entries_.clear();
   entries_[key] = {allowed, now + options_.ttl};
-  return allowed;
 }
 
 }  // namespace tpuslice

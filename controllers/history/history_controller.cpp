@@ -54,13 +54,15 @@ class PodObserver {
   }
 
   void observe_running(const ObjectKey& key, bool started) const {
+    if (!manager_.leading()) return;
     const std::optional<Record> interrupted = journal_->interrupted(key);
-    if ((!started && !interrupted) || !manager_.leading()) return;
+    if (!started && !interrupted) return;
     const std::vector<slice::PodPtr> pods = indexes_.pods_by_slice.lookup(key.to_string());
     if (any_pending(pods)) return;
     if (started) observe_start(slice::read_slice(key, pods));
     if (!interrupted) return;
-    if (const auto pool = runs_again_in(*interrupted, pods)) journal_->recover(key, {manager_.clock().wall(), *pool});
+    if (const auto pool = runs_again_in(*interrupted, pods))
+      journal_->recover(*interrupted, {manager_.clock().wall(), *pool});
   }
 
   void observe_start(const slice::Slice& slice) const {

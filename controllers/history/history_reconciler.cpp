@@ -43,7 +43,7 @@ void HistoryReconciler::find_recoveries(const Ring& ring, Timestamp now) const {
     const std::optional<Record> waits = journal_->interrupted(record.key());
     if (!waits || !waits->is_same(record)) continue;
     const auto pool = runs_again_in(record, indexes_.pods_by_slice.lookup(record.key().to_string()));
-    if (pool) journal_->recover(record.key(), {now, *pool});
+    if (pool) journal_->recover(record, {now, *pool});
   }
 }
 

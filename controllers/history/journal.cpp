@@ -23,13 +23,6 @@ Histogram& recovery_seconds(Metrics& metrics, const std::string& accelerator) {
                            runtime::long_duration_buckets(), {{"accelerator", slice::accelerator_label(accelerator)}});
 }
 
-/// The record of the ring that is the same; null without one.
-const Record* find_same(const Ring& ring, const Record& record) {
-  const auto found =
-      std::ranges::find_if(ring.records(), [&](const auto& each) { return each.second.is_same(record); });
-  return found == ring.records().end() ? nullptr : &found->second;
-}
-
 }  // namespace
 
 Journal::Journal(Metrics& metrics)
@@ -53,12 +46,8 @@ void Journal::record(const plan::Interruption& interruption) {
     const auto known = interrupted_.find(record.key());
     if (known != interrupted_.end() && is_known(known->second)) return;
     if (std::ranges::any_of(unwritten_, is_known)) return;
-    if (unwritten_.size() >= kMaxUnwritten) {
-      unwritten_.erase(unwritten_.begin());
-      lost_.increment();
-    }
     interrupted_[record.key()] = record;
-    unwritten_.push_back(record);
+    add_unwritten(record);
   }
   lost_host_seconds(metrics_, record.accelerator).increment(static_cast<double>(record.host_seconds));
   notify();
@@ -70,18 +59,30 @@ std::optional<Record> Journal::interrupted(const ObjectKey& slice) const {
   return found == interrupted_.end() ? std::nullopt : std::optional(found->second);
 }
 
-void Journal::recover(const ObjectKey& slice, const Recovery& recovery) {
+void Journal::add_unwritten(const Record& record) {
+  if (unwritten_.size() >= kMaxUnwritten) {
+    const Record oldest = std::move(unwritten_.front());
+    unwritten_.erase(unwritten_.begin());
+    // interrupted_ must not grow while the history cannot be read.
+    const auto known = interrupted_.find(oldest.key());
+    if (known != interrupted_.end() && known->second.is_same(oldest)) interrupted_.erase(known);
+    if (oldest.sequence < 0) lost_.increment();
+  }
+  unwritten_.push_back(record);
+}
+
+void Journal::recover(const Record& seen, const Recovery& recovery) {
   Record record;
   {
     const MutexLock lock(mutex_);
-    const auto found = interrupted_.find(slice);
-    if (found == interrupted_.end()) return;
+    const auto found = interrupted_.find(seen.key());
+    if (found == interrupted_.end() || !found->second.is_same(seen)) return;
     record = std::move(found->second);
     interrupted_.erase(found);
     record.recovery = recovery;
     const auto unwritten = std::ranges::find_if(unwritten_, [&](const Record& each) { return each.is_same(record); });
     if (unwritten == unwritten_.end()) {
-      unwritten_.push_back(record);
+      add_unwritten(record);
     } else {
       unwritten->recovery = recovery;
     }
@@ -94,12 +95,12 @@ void Journal::recover(const ObjectKey& slice, const Recovery& recovery) {
 void Journal::merge_into(Ring& ring, Timestamp now) {
   const MutexLock lock(mutex_);
   std::erase_if(unwritten_, [&](const Record& record) {
-    const Record* const written = find_same(ring, record);
+    const Record* const written = ring.find(record);
     if (written == nullptr) return record.sequence >= 0;  // It was written, and is too old by now.
     return written->recovery || !record.recovery;
   });
   for (const Record& record : unwritten_) {
-    if (const Record* const written = find_same(ring, record)) {
+    if (const Record* const written = ring.find(record)) {
       ring.recover(written->sequence, *record.recovery);
     } else {
       ring.append(record);

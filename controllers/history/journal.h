@@ -1,5 +1,5 @@
 // Journal: what is to be written into the history, and which slices are expected to run again. In memory: a replica
-// that ends, or no longer leads, loses what it has not written.
+// that ends loses what it has not written; one that no longer leads keeps it until it leads again.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,7 @@ namespace tpuslice::history {
 /// controller writes both.
 class Journal {
  public:
-  /// More records that are not written yet are lost, and counted.
+  /// More records that are not written yet are dropped, the oldest first; the interruptions among them are counted.
   static constexpr std::size_t kMaxUnwritten = kMaxRecords;
 
   explicit Journal(Metrics& metrics);
@@ -35,8 +35,8 @@ class Journal {
   void record(const plan::Interruption& interruption) TPUSLICE_EXCLUDES(mutex_);
   /// The record of the slice that has not run since; absent if there is none.
   [[nodiscard]] std::optional<Record> interrupted(const ObjectKey& slice) const TPUSLICE_EXCLUDES(mutex_);
-  /// The slice of interrupted() runs again.
-  void recover(const ObjectKey& slice, const Recovery& recovery) TPUSLICE_EXCLUDES(mutex_);
+  /// The slice runs again after `seen`. Not if interrupted() is another interruption by now.
+  void recover(const Record& seen, const Recovery& recovery) TPUSLICE_EXCLUDES(mutex_);
 
   /// Drops what the ring has already; what it lacks is added to it. From then on interrupted() has its records that
   /// wait for a recovery, those of the last kRecoveryWindow.
@@ -46,6 +46,8 @@ class Journal {
   void notify() const {
     if (changed_) changed_();
   }
+  /// Drops the oldest if there are too many.
+  void add_unwritten(const Record& record) TPUSLICE_REQUIRES(mutex_);
 
   Metrics& metrics_;
   Counter& lost_;

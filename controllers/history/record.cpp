@@ -59,7 +59,8 @@ void fit(Record& record) {
 }  // namespace
 
 bool Record::is_same(const Record& other) const {
-  if (key() != other.key() || uid != other.uid || placement != other.placement) return false;
+  if (slice_key != other.slice_key || namespace_name != other.namespace_name) return false;
+  if (uid != other.uid || placement != other.placement) return false;
   return !placement.empty() || (time < other.time + kSameTime && other.time < time + kSameTime);
 }
 

@@ -17,6 +17,8 @@ bool is_later(const PodView& pod, const Record& record) {
   return std::max(created, parse_rfc3339(pod.annotation(tpu::kPlacedAt)).value_or(created)) >= since;
 }
 
+bool is_unready(const slice::PodPtr& pod) { return pod->phase == PodPhase::kRunning && pod->not_ready; }
+
 }  // namespace
 
 bool all_run(const slice::Slice& slice) {
@@ -24,7 +26,7 @@ bool all_run(const slice::Slice& slice) {
   bool any_runs = false;
   for (const slice::PodPtr& pod : slice.hosts) {
     if (pod->phase == PodPhase::kSucceeded) continue;
-    if (pod->phase != PodPhase::kRunning || pod->not_ready) return false;
+    if (pod->phase != PodPhase::kRunning) return false;
     any_runs = true;
   }
   return any_runs;
@@ -33,6 +35,7 @@ bool all_run(const slice::Slice& slice) {
 std::optional<std::string> runs_again_in(const Record& record, const std::vector<slice::PodPtr>& pods) {
   const slice::Slice slice = slice::read_slice(record.key(), pods);
   if (!all_run(slice) || !record.is_of(slice::workload_of(*slice.hosts.front()))) return std::nullopt;
+  if (std::ranges::any_of(slice.hosts, is_unready)) return std::nullopt;
   const bool is_new =
       std::ranges::all_of(slice.hosts, [&](const slice::PodPtr& pod) { return is_later(*pod, record); });
   if (!is_new) return std::nullopt;

@@ -17,7 +17,7 @@ inline constexpr Duration kRecoveryWindow = std::chrono::hours(24);
 /// not, or are of another workload. `pods` are those of the slice.
 [[nodiscard]] std::optional<std::string> runs_again_in(const Record& record, const std::vector<slice::PodPtr>& pods);
 
-/// All hosts exist and run, or have succeeded.
+/// All hosts exist and run, Ready or not, or have succeeded.
 [[nodiscard]] bool all_run(const slice::Slice& slice);
 
 }  // namespace tpuslice::history

@@ -25,12 +25,13 @@ Ring::Ring(const std::array<std::string, kPages>& pages) {
   }
 }
 
-bool Ring::contains(const Record& record) const {
-  return std::ranges::any_of(records_, [&](const auto& each) { return each.second.is_same(record); });
+const Record* Ring::find(const Record& record) const {
+  const auto found = std::ranges::find_if(records_, [&](const auto& each) { return each.second.is_same(record); });
+  return found == records_.end() ? nullptr : &found->second;
 }
 
 void Ring::append(Record record) {
-  if (contains(record)) return;
+  if (find(record) != nullptr) return;
   const std::int64_t sequence = records_.empty() ? 0 : records_.rbegin()->first + 1;
   record.sequence = sequence;
   records_.emplace(sequence, std::move(record));

@@ -30,7 +30,8 @@ class Ring {
 
   /// By sequence number.
   [[nodiscard]] const std::map<std::int64_t, Record>& records() const { return records_; }
-  [[nodiscard]] bool contains(const Record& record) const;
+  /// The record of the same interruption; null without one.
+  [[nodiscard]] const Record* find(const Record& record) const;
 
   /// Adds the record behind the newest one, and drops the oldest if there are too many. Not if it is there already.
   void append(Record record);

@@ -17,7 +17,8 @@ struct Interruption {
   ObjectKey slice;         ///< Namespace, and value of the label tpuslice.dev/slice.
   std::string slice_name;  ///< Its name within the workload: "v6e-0".
   /// Differs for each placement of the slice, and is the same in all plans that end one: a hash of its pods, or the uid
-  /// of its only pod. Empty for a slice that was placed before all its pods existed.
+  /// of its only pod. Empty for a slice that was placed before all its pods existed, and for one of several hosts
+  /// without the annotation tpuslice.dev/slice-members.
   std::string placement;
   std::string_view what;          ///< One of the constants below.
   std::string_view code;          ///< The cause in one word: "NodeLost".

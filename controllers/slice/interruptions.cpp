@@ -16,7 +16,7 @@ Timestamp started_at(const PodView& pod) {
 
 std::string placement_of(const Slice& slice, const PodView& first) {
   const std::string& members = first.annotation(tpu::kSliceMembers);
-  if (slice.size == 0 || members.empty()) return first.uid;
+  if (slice.size == 0 || (slice.size == 1 && members.empty())) return first.uid;
   return members == kOpenMembers ? std::string() : members;
 }
 

@@ -5,7 +5,7 @@
 namespace tpuslice::slice {
 
 std::vector<ObjectKey> unnumbered_pod(const PodView& pod) {
-  return is_unnumbered(pod) ? std::vector{pod.key} : std::vector<ObjectKey>();
+  return pod.node_name.empty() && is_unnumbered(pod) ? std::vector{pod.key} : std::vector<ObjectKey>();
 }
 
 Result<plan::Plan> UnnumberedPodReconciler::plan(const plan::ReconcileInput& input) const {

@@ -23,7 +23,8 @@ class UnnumberedPodReconciler final : public plan::Reconciler {
   const runtime::PodStores pods_;
 };
 
-/// The keys that depend on a pod: its own, if it is_unnumbered().
+/// The keys that depend on a pod: its own, if it is_unnumbered() and has no node. Later changes of the pod send no
+/// further events.
 [[nodiscard]] std::vector<ObjectKey> unnumbered_pod(const PodView& pod);
 
 }  // namespace tpuslice::slice

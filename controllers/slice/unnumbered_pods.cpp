@@ -37,7 +37,8 @@ plan::Plan plan_unnumbered_pod(const PodView& pod, Timestamp now) {
   const bool is_indexed = !pod.annotation(tpu::kCompletionIndex).empty();
   const std::string message = fmt::format(
       "Each pod is one of {} hosts of a slice, {} {}, but gets no TPU_WORKER_ID, so the hosts do not find each other: "
-      "create the Job again with {}the subdomain of a headless service in its pod template",
+      "create the Job again with {}the subdomain of a headless service in its pod template, in a JobSet with "
+      "spec.network.enableDNSHostnames",
       selected_hosts(pod), accelerator_of(pod.scheduling->node_selector), topology_of(pod),
       is_indexed ? "" : "completionMode Indexed and ");
   out.events.push_back({plan::EventType::kWarning, "SliceIdentityMissing", "IdentifyHost", message, workload_of(pod)});

@@ -170,13 +170,6 @@ std::string_view to_string(Answer answer) {
   return {};
 }
 
-const FleetSlice* find_slice(const Fleet& fleet, const ObjectKey& key) {
-  const auto found = std::ranges::find_if(fleet.slices, [&](const FleetSlice& slice) {
-    return slice.key == key.name && slice.workload.namespace_name == key.namespace_name;
-  });
-  return found == fleet.slices.end() ? nullptr : &*found;
-}
-
 Result<WorkloadExplanation> explain_workload(const Snapshot& snapshot, const Reference& reference,
                                              const std::string& namespace_name) {
   ASSIGN_OR_RETURN(const FoundWorkload found, find_workload(snapshot, reference, namespace_name));

@@ -71,7 +71,4 @@ struct PoolExplanation {
 [[nodiscard]] Json write_explanation(const WorkloadExplanation& explanation);
 [[nodiscard]] Json write_explanation(const PoolExplanation& explanation);
 
-/// The slice of that key; null if there is none.
-[[nodiscard]] const FleetSlice* find_slice(const Fleet& fleet, const ObjectKey& key);
-
 }  // namespace tpuslice::fleet

@@ -215,7 +215,7 @@ async function simulate() {
       if (!simulation || asked !== view.drained.join("\n")) return; // Another question was asked meanwhile.
       simulation = { ...answer, failed: "" };
     } catch (problem) {
-      if (simulation) simulation = { fleet: null, lines: [], failed: problem instanceof Error ? problem.message : String(problem) };
+      if (simulation && asked === view.drained.join("\n")) simulation = { fleet: null, lines: [], failed: problem instanceof Error ? problem.message : String(problem) };
     }
   }
   drawBanner();
@@ -368,7 +368,11 @@ async function connect() {
   if (!config.live) return;
   follow({
     fleet: (next) => take(keepEqual(live, next)),
-    diff: (diff) => live && take(applyDiff(live, diff)),
+    diff: (diff) => {
+      if (live) take(applyDiff(live, diff));
+      // An interruption changes its slice, too.
+      if (diff.slices && (view.tab === "history" || view.tab === "timeline") && config.history) void readHistoryAgain();
+    },
     problem: (message) => drawProblem(message && `Not live: ${message}. Shown is the fleet of ${clockText(live?.time ?? "")}.`),
   });
 }

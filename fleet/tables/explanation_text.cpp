@@ -77,7 +77,7 @@ void add_domains(const WorkloadExplanation& of, const TableOptions& options, std
 }
 
 void add_line(const char* name, const std::string& text, std::string& out) {
-  if (!text.empty()) out += fmt::format("{:<12}{}\n", name, text);
+  if (!text.empty()) out += fmt::format("{:<12}{}\n", name, printable(text));
 }
 
 /// A row for each slice that does not wait.
@@ -144,10 +144,10 @@ TextTable history_table(const std::vector<HistoryRecord>& history, Timestamp now
 }
 
 std::string explanation_text(const WorkloadExplanation& explanation, Timestamp now, const TableOptions& options) {
-  std::string out = heading(explanation, now) + "\n";
+  std::string out = printable(heading(explanation, now)) + "\n";
   const FleetSlice& first = explanation.slices.front();
   if (explanation.waiting > 0) {
-    if (!first.reason.empty()) out += fmt::format("\n{}\n", first.reason);
+    if (!first.reason.empty()) out += fmt::format("\n{}\n", printable(first.reason));
     add_ahead(explanation, out);
     add_domains(explanation, options, out);
     if (!explanation.earliest.empty() || !explanation.helps.empty() || !explanation.autoscaler.empty()) out += "\n";
@@ -167,10 +167,11 @@ std::string explanation_text(const WorkloadExplanation& explanation, Timestamp n
 
 std::string explanation_text(const PoolExplanation& explanation, Timestamp now, const TableOptions& options) {
   const Pool& pool = explanation.pool;
-  std::string out = fmt::format("pool/{} is {}: {}, {}, {} of {} in use{}.\n", pool.name, state_text(pool.state),
-                                shape_text(pool.tpu, pool.topology), counted(pool.chips, "chip"), pool.used_hosts,
-                                counted(pool.wanted_hosts, "host"), for_text(pool.since, now));
-  if (!pool.problem.empty()) out += fmt::format("\n{}\n", pool.problem);
+  std::string out =
+      fmt::format("pool/{} is {}: {}, {}, {} of {} in use{}.\n", printable(pool.name), state_text(pool.state),
+                  printable(shape_text(pool.tpu, pool.topology)), counted(pool.chips, "chip"), pool.used_hosts,
+                  counted(pool.wanted_hosts, "host"), for_text(pool.since, now));
+  if (!pool.problem.empty()) out += fmt::format("\n{}\n", printable(pool.problem));
   out += "\n";
   add_line("Used by:", pool.users.empty() ? "none" : users_text(pool), out);
   if (pool.until) {

@@ -18,7 +18,8 @@ std::string history_text(const HistoryAnswer& answer, Timestamp now, const Table
   if (const auto goodput = answer.goodput()) {
     out += fmt::format(" of {:.1f} ({:.1f}% goodput)", static_cast<double>(answer.work_host_seconds) / 3600, *goodput);
   }
-  if (!answer.worst_node.empty()) out += fmt::format("; worst node: {} ({})", answer.worst_node, answer.worst_count);
+  if (!answer.worst_node.empty())
+    out += fmt::format("; worst node: {} ({})", printable(answer.worst_node), answer.worst_count);
   return out + "\n";
 }
 

@@ -30,8 +30,8 @@ void add_host_table(const ManifestPlan& plan, const TableOptions& options, bool 
   if (!env) return;
   for (std::size_t i = 0; i < table.rows.size(); ++i) {
     const PlannedHost& host = plan.hosts[i];
-    out += fmt::format("\n{} host {}:\n", host.slice, host.host);
-    for (const auto& [name, value] : host.env) out += fmt::format("  {}={}\n", name, value);
+    out += fmt::format("\n{} host {}:\n", printable(host.slice), host.host);
+    for (const auto& [name, value] : host.env) out += fmt::format("  {}={}\n", printable(name), printable(value));
   }
 }
 
@@ -44,13 +44,14 @@ std::string verdict_text(const ManifestPlan& plan) {
     if (!slice.pool.empty()) pools.insert(slice.pool);
     if (first == nullptr && slice.state == SliceState::kWaiting && !slice.code.empty()) first = &slice;
   }
-  if (first == nullptr) return fmt::format("Fits:       yes, now, in {}\n", fmt::join(pools, ", "));
+  if (first == nullptr)
+    return fmt::format("Fits:       yes, now, in {}\n", printable(fmt::format("{}", fmt::join(pools, ", "))));
   const char* const when = plan.answer == Answer::kNever ? "no, not as the cluster is" : "not now";
   const auto fit = static_cast<std::int64_t>(
       std::ranges::count_if(plan.slices, [](const FleetSlice& slice) { return slice.code.empty(); }));
   std::string out = fmt::format("Fits:       {}{}  [{}]\n            {}\n",
                                 fit == 0 ? "" : fmt::format("{} now, the others ", counted(fit, "slice")), when,
-                                first->code, first->reason);
+                                printable(first->code), printable(first->reason));
   if (first->position > 0) {
     out += fmt::format("Queue:      it would be {} of {} for these nodes\n", ordinal(first->position), plan.queued);
   }
@@ -64,7 +65,8 @@ std::string plan_text(const ManifestPlan& plan, const TableOptions& options, boo
   for (const FleetSlice& slice : plan.slices) ++shapes[{shape_text(slice.tpu, slice.topology), slice.hosts}];
   std::string out;
   for (const auto& [shape, count] : shapes) {
-    out += fmt::format("{} of {} ({})\n", counted(count, "slice"), counted(shape.second, "host"), shape.first);
+    out +=
+        fmt::format("{} of {} ({})\n", counted(count, "slice"), counted(shape.second, "host"), printable(shape.first));
   }
   TextTable objects{.header = {"OBJECT", "COUNT", "NAMES"}};
   for (const PlannedObjects& each : plan.objects) {
@@ -73,7 +75,7 @@ std::string plan_text(const ManifestPlan& plan, const TableOptions& options, boo
   out += (out.empty() ? "" : "\n") + to_text(objects);
   if (!plan.hosts.empty()) add_host_table(plan, options, env, out);
   out += fmt::format("\nRequests:   {} google.com/tpu\n", plan.chips) + verdict_text(plan);
-  if (!plan.autoscaler.empty()) out += fmt::format("Autoscaler: {}\n", plan.autoscaler);
+  if (!plan.autoscaler.empty()) out += fmt::format("Autoscaler: {}\n", printable(plan.autoscaler));
   return out;
 }
 

@@ -38,7 +38,7 @@ std::string now_text(const SliceEffect& effect, Timestamp now) {
 
 std::string what_if_text(const WhatIf& answer, Timestamp now, const TableOptions& options) {
   std::string out;
-  for (const std::string& change : answer.changes) out += fmt::format("If: {}\n", change);
+  for (const std::string& change : answer.changes) out += fmt::format("If: {}\n", printable(change));
   out += "\n";
   if (answer.effects.empty()) {
     out += "No slice ends, starts, or waits for longer.\n";

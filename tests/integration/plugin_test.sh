@@ -26,7 +26,7 @@ expect "help lists the commands" '^ +drain ' kubectl tpu --help
 expect "requests are logged" 'request.*target=/version' kubectl tpu version -v 6
 code "an unknown command is a usage error" 2 kubectl tpu frobnicate
 code "an unknown workload is an error" 1 kubectl tpu hosts raycluster/none
-expect "an unknown workload is named" 'raycluster.* "none" not found|none' kubectl tpu hosts raycluster/none
+expect "an unknown workload is named" 'raycluster.*none.*not found' kubectl tpu hosts raycluster/none
 
 expect "hosts are listed" '^0 +maxtext.* +yes +0 +- +0$' kubectl tpu hosts "$cluster"
 expect "hosts --check finds no mistake" '^3 +maxtext.* 3 ok +ok +ok$' kubectl tpu hosts maxtext-tpu-cluster --check

@@ -1,24 +1,14 @@
 // The page for everybody: roles and names, axe in both themes, the keyboard alone, small and enlarged windows.
 import assert from "node:assert/strict";
-import test, { after, before as beforeAll } from "node:test";
+import test from "node:test";
 
-import { axe, drawn, launch, openPage, Served } from "./browser.mjs";
+import { axe, drawn, openPage, Served, shared } from "./browser.mjs";
 import { smallFleet, smallHistory } from "./fleets.mjs";
 
-/** @type {any} */ let browser;
-/** @type {any} */ let served;
-
-beforeAll(async () => {
-  browser = await launch();
-  served = await Served.start(null, smallFleet(), smallHistory());
-});
-after(async () => {
-  await browser?.close();
-  await served?.stop();
-});
+const all = shared(smallFleet(), smallHistory());
 
 test("roles and names are those of a table, tabs and a search", async () => {
-  const { page, context } = await openPage(browser, served);
+  const { page, context } = await openPage(all.browser, all.served);
   await drawn(page);
   await page.getByRole("heading", { level: 1, name: "TPU fleet prod-us-east5" }).waitFor();
   for (const name of ["Fleet", "Queue 4", "Timeline", "History"]) await page.getByRole("tab", { name }).waitFor();
@@ -39,7 +29,7 @@ test("roles and names are those of a table, tabs and a search", async () => {
 
 test("the live region speaks only of what is new and needs someone", async (t) => {
   const own = await Served.start(t, smallFleet());
-  const { page, context } = await openPage(browser, own);
+  const { page, context } = await openPage(all.browser, own);
   await drawn(page);
   const live = page.locator("[aria-live]");
   const fleet = smallFleet();
@@ -57,7 +47,7 @@ test("the live region speaks only of what is new and needs someone", async (t) =
 for (const colorScheme of ["light", "dark"]) {
   for (const width of [1280, 390]) {
     test(`axe finds nothing in the ${colorScheme} theme at ${width} px`, async () => {
-      const { page, context } = await openPage(browser, served, { colorScheme, bypassCSP: true, viewport: { width, height: 844 } });
+      const { page, context } = await openPage(all.browser, all.served, { colorScheme, bypassCSP: true, viewport: { width, height: 844 } });
       await drawn(page);
       const check = async (/** @type {string} */ where) => assert.deepEqual(await axe(page), [], where);
       await check("fleet");
@@ -82,9 +72,9 @@ for (const colorScheme of ["light", "dark"]) {
   }
 }
 
-test("axe finds nothing on an empty page, nor beside a problem and a simulation", async (t) => {
+test("axe finds nothing on an empty page", async (t) => {
   const empty = await Served.start(t, { ...smallFleet(), pools: [], slices: [], attention: [], cluster: {}, missing: [{ resource: "nodes" }] });
-  const { page, context } = await openPage(browser, empty, { bypassCSP: true });
+  const { page, context } = await openPage(all.browser, empty, { bypassCSP: true });
   await page.getByText("This cluster has no nodes with TPUs").waitFor();
   await page.getByText("The operator was not found").waitFor();
   await page.getByText("Not shown, for want of the right to list them: nodes.").waitFor();
@@ -97,7 +87,7 @@ test("axe finds nothing on an empty page, nor beside a problem and a simulation"
 });
 
 test("everything can be done with the keyboard", async () => {
-  const { page, context, seen } = await openPage(browser, served, { permissions: ["clipboard-read", "clipboard-write"] });
+  const { page, context, seen } = await openPage(all.browser, all.served, { permissions: ["clipboard-read", "clipboard-write"] });
   await drawn(page);
   const focused = () =>
     page.evaluate(() => {
@@ -170,10 +160,10 @@ test("everything can be done with the keyboard", async () => {
 test("a table whose active row is out of sight can be reached with Tab", async () => {
   const fleet = smallFleet();
   for (let index = 0; index < 200; ++index) fleet.pools.push({ ...fleet.pools[0], name: `more-${index}` });
-  const { page, context } = await openPage(browser, { url: "about:blank" });
+  const { page, context } = await openPage(all.browser, { url: "about:blank" });
   await page.route("**/fleet/v1/snapshot", (/** @type {any} */ route) => route.fulfill({ json: fleet }));
   await page.route("**/config", (/** @type {any} */ route) => route.fulfill({ json: { live: false } }));
-  await page.goto(served.url);
+  await page.goto(all.served.url);
   await drawn(page);
   const map = page.locator("#map-scroller");
   await map.evaluate((/** @type {Element} */ element) => element.scrollTo(0, 3000));
@@ -195,7 +185,7 @@ test("a table whose active row is out of sight can be reached with Tab", async (
 
 for (const [what, viewport] of Object.entries({ "at 390 px": { width: 390, height: 844 }, "enlarged to 200 %": { width: 640, height: 400 } })) {
   test(`nothing is beside the window ${what}`, async () => {
-    const { page, context } = await openPage(browser, served, { viewport, deviceScaleFactor: 2 });
+    const { page, context } = await openPage(all.browser, all.served, { viewport, deviceScaleFactor: 2 });
     await drawn(page);
     for (const key of ["f", "q", "t", "h"]) {
       await page.keyboard.press(key);
@@ -211,7 +201,7 @@ for (const [what, viewport] of Object.entries({ "at 390 px": { width: 390, heigh
 
 test("motion is reduced on request", async (t) => {
   const own = await Served.start(t, smallFleet());
-  const { page, context } = await openPage(browser, own, { reducedMotion: "reduce" });
+  const { page, context } = await openPage(all.browser, own, { reducedMotion: "reduce" });
   await drawn(page);
   const fleet = smallFleet();
   fleet.pools[0].state = "Free";
@@ -223,7 +213,7 @@ test("motion is reduced on request", async (t) => {
 });
 
 test("the theme is chosen by a button, and kept", async () => {
-  const { page, context } = await openPage(browser, served, { colorScheme: "light" });
+  const { page, context } = await openPage(all.browser, all.served, { colorScheme: "light" });
   await drawn(page);
   const background = () => page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor);
   const light = await background();

@@ -5,6 +5,7 @@ import { createRequire } from "node:module";
 import os from "node:os";
 import path from "node:path";
 import readline from "node:readline";
+import { after, before } from "node:test";
 
 const require = createRequire(`${process.env.TPUSLICE_PAGE_PACKAGES}/package.json`);
 const { chromium } = require("playwright-core");
@@ -59,6 +60,25 @@ export function plugin() {
   const program = process.env.TPUSLICE_PLUGIN;
   if (!program) throw new Error("TPUSLICE_PLUGIN is not set: run page_test.sh");
   return program;
+}
+
+/**
+ * A browser and a served fleet for all tests of a file.
+ * @param {object} fleet
+ * @param {object} [history]
+ * @returns {{browser: any, served: any}} Set before the first test.
+ */
+export function shared(fleet, history) {
+  const all = { browser: /** @type {any} */ (null), served: /** @type {any} */ (null) };
+  before(async () => {
+    all.browser = await launch();
+    all.served = await Served.start(null, fleet, history);
+  });
+  after(async () => {
+    await all.browser?.close();
+    await all.served?.stop();
+  });
+  return all;
 }
 
 /**

@@ -1,24 +1,14 @@
 // A large fleet: what the page adds to the document, and what it is sent, as counts and bytes.
 import assert from "node:assert/strict";
 import http from "node:http";
-import test, { after, before as beforeAll } from "node:test";
+import test from "node:test";
 
-import { drawn, launch, openPage, Served } from "./browser.mjs";
+import { drawn, openPage, shared } from "./browser.mjs";
 import { largeFleet } from "./fleets.mjs";
 
 const kSize = { pools: 1500, running: 2000, waiting: 500 };
 
-/** @type {any} */ let browser;
-/** @type {any} */ let served;
-
-beforeAll(async () => {
-  browser = await launch();
-  served = await Served.start(null, largeFleet(kSize));
-});
-after(async () => {
-  await browser?.close();
-  await served?.stop();
-});
+const all = shared(largeFleet(kSize));
 
 const counts = (/** @type {any} */ page) =>
   page.evaluate(() => ({
@@ -28,7 +18,7 @@ const counts = (/** @type {any} */ page) =>
 
 for (const height of [800, 4320]) {
   test(`1,500 pools are at most 60 rows and 4,000 elements in a window of ${height} px`, async () => {
-    const { page, context, seen } = await openPage(browser, served, { viewport: { width: 1280, height } });
+    const { page, context, seen } = await openPage(all.browser, all.served, { viewport: { width: 1280, height } });
     await drawn(page);
     assert.match(await page.locator("#totals").textContent(), /^1500 pools/);
     for (const key of ["f", "q", "t"]) {
@@ -52,7 +42,7 @@ for (const height of [800, 4320]) {
 /** The events of the stream until `enough`. @param {string} cookie @param {(events: string[]) => boolean} enough @returns {Promise<string[]>} */
 function eventsUntil(cookie, enough) {
   return new Promise((resolve, reject) => {
-    const request = http.get(`${served.base}fleet/v1/watch`, { headers: { cookie } }, (response) => {
+    const request = http.get(`${all.served.base}fleet/v1/watch`, { headers: { cookie } }, (response) => {
       let text = "";
       response.on("data", (bytes) => {
         text += bytes;
@@ -67,15 +57,15 @@ function eventsUntil(cookie, enough) {
 }
 
 test("a change of 100 pools is sent as these, and draws only those in sight", async (t) => {
-  const { page, context } = await openPage(browser, served);
+  const { page, context } = await openPage(all.browser, all.served);
   await drawn(page);
-  const cookies = await context.cookies(served.base);
+  const cookies = await context.cookies(all.served.base);
   const cookie = cookies.map((/** @type {any} */ each) => `${each.name}=${each.value}`).join("; ");
   /** @param {string} state */
   const change = (state) => {
     const fleet = largeFleet(kSize);
     for (let index = 3; index < 1500; index += 15) fleet.pools[index].state = state;
-    served.change(fleet);
+    all.served.change(fleet);
   };
   const shows = (/** @type {string} */ state) => page.getByRole("gridcell", { name: state, exact: true }).first().waitFor();
   // The first change also waits for the page to follow the fleet.
@@ -109,7 +99,7 @@ test("a change of 100 pools is sent as these, and draws only those in sight", as
 });
 
 test("the files of the page are small", async () => {
-  const { context, seen } = await openPage(browser, served);
+  const { context, seen } = await openPage(all.browser, all.served);
   const sizes = await Promise.all(
     seen.requests.filter((url) => /\.(js|css|svg)$|\/$/.test(url.split("#")[0])).map(async (url) => (await (await fetch(url)).text()).length),
   );

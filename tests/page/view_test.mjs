@@ -5,25 +5,15 @@ import { spawnSync } from "node:child_process";
 import fs from "node:fs";
 import http from "node:http";
 import path from "node:path";
-import test, { after, before as beforeAll } from "node:test";
+import test from "node:test";
 
-import { axe, drawn, launch, openPage, plugin, Served } from "./browser.mjs";
+import { axe, drawn, openPage, plugin, Served, shared } from "./browser.mjs";
 import { nodeList, smallFleet, smallHistory } from "./fleets.mjs";
 
-/** @type {any} */ let browser;
-/** @type {any} */ let served;
-
-beforeAll(async () => {
-  browser = await launch();
-  served = await Served.start(null, smallFleet(), smallHistory());
-});
-after(async () => {
-  await browser?.close();
-  await served?.stop();
-});
+const all = shared(smallFleet(), smallHistory());
 
 test("no request leaves the page's server and nothing violates its policy", async () => {
-  const { page, context, seen } = await openPage(browser, served);
+  const { page, context, seen } = await openPage(all.browser, all.served);
   await drawn(page);
   for (const key of ["q", "ArrowDown", "Enter", "Escape", "t", "h", "Enter", "Escape", "f", "Enter", "?"]) await page.keyboard.press(key);
   await page.waitForLoadState();
@@ -35,19 +25,19 @@ test("no request leaves the page's server and nothing violates its policy", asyn
 });
 
 test("the token is in the fragment, and leaves it", async () => {
-  const { page, context, seen } = await openPage(browser, served);
+  const { page, context, seen } = await openPage(all.browser, all.served);
   await drawn(page);
-  assert.match(served.url, /#token=.+/);
-  const token = served.url.slice(served.url.indexOf("=") + 1);
+  assert.match(all.served.url, /#token=.+/);
+  const token = all.served.url.slice(all.served.url.indexOf("=") + 1);
   assert.ok(!page.url().includes(token), page.url());
-  for (const url of seen.requests) assert.ok(!url.includes(token) || url === served.url, url);
+  for (const url of seen.requests) assert.ok(!url.includes(token) || url === all.served.url, url);
   await page.reload();
   await page.getByRole("rowheader", { name: "v6e-4x4-a" }).waitFor();
   await context.close();
 });
 
 test("without the token the page says what to do", async () => {
-  const { page, context } = await openPage(browser, { ...served, url: served.base });
+  const { page, context } = await openPage(all.browser, { ...all.served, url: all.served.base });
   await page.getByRole("region", { name: "Problem" }).getByText("not signed in").waitFor();
   assert.equal(await page.getByRole("row").filter({ hasText: "v6e" }).count(), 0);
   await context.close();
@@ -57,7 +47,7 @@ test("a page of another port of this machine reads nothing", async (t) => {
   const other = http.createServer((_, response) => response.setHeader("content-type", "text/html").end("<title>other</title>"));
   await new Promise((resolve) => other.listen(0, "127.0.0.1", () => resolve(undefined)));
   t.after(() => other.close());
-  const { page, context } = await openPage(browser, served);
+  const { page, context } = await openPage(all.browser, all.served);
   await drawn(page);
   const elsewhere = await context.newPage();
   await elsewhere.goto(`http://127.0.0.1:${/** @type {any} */ (other.address()).port}/`);
@@ -71,7 +61,7 @@ test("a page of another port of this machine reads nothing", async (t) => {
           return "refused";
         }
       },
-      [`${served.base}fleet/v1/snapshot`, mode],
+      [`${all.served.base}fleet/v1/snapshot`, mode],
     );
   assert.equal(await read("cors"), "refused");
   assert.equal(await read("no-cors"), "refused", "Cross-Origin-Resource-Policy");
@@ -81,7 +71,7 @@ test("a page of another port of this machine reads nothing", async (t) => {
 /** @param {string} target @param {Record<string, string>} headers @param {string} [method] @param {string} [body] @returns {Promise<number>} */
 function status(target, headers, method = "GET", body = "") {
   return new Promise((resolve, reject) => {
-    const { hostname, port } = new URL(served.origin);
+    const { hostname, port } = new URL(all.served.origin);
     const request = http.request({ hostname, port, path: target, method, headers, setHost: !headers.host }, (response) => {
       response.resume();
       resolve(response.statusCode ?? 0);
@@ -92,7 +82,7 @@ function status(target, headers, method = "GET", body = "") {
 }
 
 test("the server refuses other hosts, other origins, other paths, and to be written to", async () => {
-  const base = new URL(served.base).pathname;
+  const base = new URL(all.served.base).pathname;
   assert.equal(await status(base, {}), 200);
   assert.equal(await status(base, { host: "evil.example" }), 421);
   assert.equal(await status(base, { origin: "http://evil.example" }), 403);
@@ -105,7 +95,7 @@ test("the server refuses other hosts, other origins, other paths, and to be writ
 
 test("what changes is drawn without another load, and the rest stays as it is", async (t) => {
   const own = await Served.start(t, smallFleet());
-  const { page, context } = await openPage(browser, own);
+  const { page, context } = await openPage(all.browser, own);
   await drawn(page);
   const row = (/** @type {string} */ name) => page.getByRole("row").filter({ has: page.getByRole("rowheader", { name, exact: true }) });
   await row("v6e-4x4-a").focus();
@@ -129,7 +119,7 @@ test("what changes is drawn without another load, and the rest stays as it is", 
 
 test("a fleet that cannot be read any more stays on the page, which says so", async (t) => {
   const own = await Served.start(t, smallFleet());
-  const { page, context } = await openPage(browser, own);
+  const { page, context } = await openPage(all.browser, own);
   await drawn(page);
   fs.writeFileSync(own.file, "{");
   await page.getByRole("region", { name: "Problem" }).getByText(/^Not live: .*Shown is the fleet of 06:52:10\.$/).waitFor();
@@ -140,7 +130,7 @@ test("a fleet that cannot be read any more stays on the page, which says so", as
 });
 
 test("a slice that is selected in the queue lights the pools that it could use", async () => {
-  const { page, context } = await openPage(browser, served);
+  const { page, context } = await openPage(all.browser, all.served);
   await drawn(page);
   await page.keyboard.press("q");
   await page.keyboard.press("ArrowDown");
@@ -157,7 +147,7 @@ test("a slice that is selected in the queue lights the pools that it could use",
 });
 
 test("filters, tab and selection are in the URL and come back from it", async () => {
-  const { page, context } = await openPage(browser, served);
+  const { page, context } = await openPage(all.browser, all.served);
   await drawn(page);
   await page.getByRole("searchbox", { name: "filter" }).fill("train");
   await page.getByRole("combobox", { name: "namespace" }).selectOption("ml");
@@ -185,7 +175,7 @@ test("texts of users are texts", async (t) => {
   const history = smallHistory();
   history.records[0].why = evil;
   const own = await Served.start(t, fleet, history);
-  const { page, context, seen } = await openPage(browser, own);
+  const { page, context, seen } = await openPage(all.browser, own);
   await drawn(page);
   await page.getByRole("rowheader", { name: evil }).click();
   for (const key of ["q", "ArrowDown", "Enter", "t", "h", "Enter"]) await page.keyboard.press(key);
@@ -197,7 +187,7 @@ test("texts of users are texts", async (t) => {
 });
 
 test("a simulation is asked for by pool, says that it is one, and ends", async () => {
-  const { page, context, seen } = await openPage(browser, { ...served, url: "about:blank" }, { bypassCSP: true });
+  const { page, context, seen } = await openPage(all.browser, { ...all.served, url: "about:blank" }, { bypassCSP: true });
   const simulated = smallFleet();
   simulated.pools[0] = { ...simulated.pools[0], hosts: "cccc", state: "Draining", users: [] };
   await page.route("**/config", (/** @type {any} */ route) => route.fulfill({ json: { live: false, history: false, whatIf: true, command: "kubectl tpu" } }));
@@ -206,7 +196,7 @@ test("a simulation is asked for by pool, says that it is one, and ends", async (
     asked.push(new URL(route.request().url()).search);
     return route.fulfill({ json: { fleet: simulated, lines: ["Ends ml/rayjob/train-a slice v6e-0"] } });
   });
-  await page.goto(served.url);
+  await page.goto(all.served.url);
   await drawn(page);
   await page.getByRole("button", { name: "what if" }).click();
   const banner = page.getByRole("region", { name: "Simulated" });
@@ -228,7 +218,7 @@ test("a simulation is asked for by pool, says that it is one, and ends", async (
 
 test("a fleet that was read from nodes is simulated by the program", async (t) => {
   const own = await Served.start(t, nodeList(["v6e-a", "v6e-b"]));
-  const { page, context, seen } = await openPage(browser, own);
+  const { page, context, seen } = await openPage(all.browser, own);
   await drawn(page);
   const row = page.getByRole("row").filter({ has: page.getByRole("rowheader", { name: "v6e-a", exact: true }) });
   await row.getByText("4 free").waitFor({ state: "attached" });
@@ -244,17 +234,17 @@ test("a fleet that was read from nodes is simulated by the program", async (t) =
 });
 
 test("a server without objects offers no simulation", async () => {
-  const { page, context } = await openPage(browser, served);
+  const { page, context } = await openPage(all.browser, all.served);
   await drawn(page);
   assert.equal(await page.getByRole("button", { name: "what if" }).count(), 0);
   await context.close();
 });
 
 test("the exported page is one file that loads nothing", async () => {
-  const file = path.join(served.directory, "fleet.html");
-  const written = spawnSync(plugin(), ["ui", "--snapshot", served.file, "--export", file], { encoding: "utf8" });
+  const file = path.join(all.served.directory, "fleet.html");
+  const written = spawnSync(plugin(), ["ui", "--snapshot", all.served.file, "--export", file], { encoding: "utf8" });
   assert.equal(written.status, 0, written.stderr);
-  const { page, context, seen } = await openPage(browser, { url: `file://${file}` }, { offline: true });
+  const { page, context, seen } = await openPage(all.browser, { url: `file://${file}` }, { offline: true });
   await page.getByRole("rowheader", { name: "v6e-4x4-a" }).click();
   await page.getByRole("heading", { name: "pool v6e-4x4-a" }).waitFor();
   await page.getByText("as of 2026-01-01T06:52:10Z").waitFor();

@@ -4,6 +4,7 @@
 #include <iterator>
 #include <numeric>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
@@ -44,21 +45,31 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return row.back();
 }
 
+/// Whether they name different variants of a generation: v5e, whose accelerators are called "v5-lite", and v5p.
+bool differ_in_variant(std::string_view label, std::string_view known) {
+  const auto has = [](std::string_view text, std::string_view part) { return text.find(part) != text.npos; };
+  return has(known, "lite") ? has(label, "5p") : has(label, "lite") || has(label, "5e");
+}
+
 /// The known accelerator that `label` probably means; empty if none is similar. Another number is another generation,
-/// not a typing error.
+/// not a typing error. Characters that `label` lacks are no difference; of those that are equally similar, slices come
+/// before single devices, and then the one with fewer such characters.
 std::string_view similar_accelerator(std::string_view label) {
   constexpr std::size_t kMaxLabelValue = 63;
   if (label.size() > kMaxLabelValue) return {};
   const std::string digits = digits_of(label);
   std::string_view best;
-  std::size_t best_distance = std::string_view::npos;
+  std::tuple<std::size_t, bool, std::size_t> best_rank;
   for (const tpu::Accelerator& accelerator : tpu::accelerators()) {
     const std::string_view known = accelerator.label;
-    if (digits_of(known) != digits) continue;
+    if (digits_of(known) != digits || differ_in_variant(label, known)) continue;
     const std::size_t distance = edit_distance(label, known);
-    if (distance >= known.size() || distance >= best_distance) continue;
+    if (distance >= known.size()) continue;
+    const std::size_t lacking = known.size() - std::min(label.size(), known.size());
+    const std::tuple rank{distance - lacking, known.ends_with("-device"), distance};
+    if (!best.empty() && rank >= best_rank) continue;
     best = known;
-    best_distance = distance;
+    best_rank = rank;
   }
   return best;
 }

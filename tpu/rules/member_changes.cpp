@@ -23,9 +23,22 @@ Json& MemberChanges::member(Json& parent, std::string_view path, std::string_vie
   return now;
 }
 
+void MemberChanges::erase(Json& parent, std::string_view path, std::string_view key) {
+  if (!parent.is_object() || !parent.contains(key)) return;
+  Json& now = member(parent, path, key);
+  const auto change = std::ranges::find(changes_, &now, &Change::now);
+  change->now = nullptr;
+  if (!change->before) changes_.erase(change);
+  parent.erase(std::string(key));
+}
+
 Json MemberChanges::patch() const {
   Json operations = Json::array();
   for (const Change& change : changes_) {
+    if (change.now == nullptr) {
+      operations.push_back({{"op", "remove"}, {"path", change.path}});
+      continue;
+    }
     if (!change.before) {
       operations.push_back({{"op", "add"}, {"path", change.path}, {"value", *change.now}});
       continue;

@@ -22,14 +22,17 @@ class MemberChanges {
   /// it. No recorded member may be inside another.
   Json& member(Json& parent, std::string_view path, std::string_view key);
 
-  /// RFC 6902: the changes since member() was called.
+  /// Erases the member `key` of `parent`, if there is one; references to it that member() returned are invalid then.
+  void erase(Json& parent, std::string_view path, std::string_view key);
+
+  /// RFC 6902: the changes since member() was called, and what was erased.
   [[nodiscard]] Json patch() const;
 
  private:
   struct Change {
     std::string path;
     std::optional<Json> before;  ///< Nothing if the member was absent.
-    Json* now;
+    Json* now;                   ///< Null if the member was erased.
   };
   std::vector<Change> changes_;
 };

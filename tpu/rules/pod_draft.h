@@ -25,6 +25,11 @@ struct PodDraft {
     }
     return changes.member(*found, fmt::format("/metadata/{}", map), key);
   }
+  void erase_label(std::string_view key) {
+    Json& metadata = json["metadata"];
+    const auto labels = metadata.find("labels");
+    if (labels != metadata.end()) changes.erase(*labels, "/metadata/labels", key);
+  }
   Json& annotations() {
     Json& found = changes.member(json["metadata"], "/metadata", "annotations");
     if (found.is_null()) found = Json::object();

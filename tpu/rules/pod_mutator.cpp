@@ -195,7 +195,11 @@ Status add_placement(PodDraft& pod, const SliceIdentity& identity, bool multisli
   const std::string topology_key = topology_key_of(pod.json, identity, options);
   if (identity.multi_host()) RETURN_IF_ERROR(check_topology_key(topology_key, options));
   RETURN_IF_ERROR(set_slice_label(pod, key));
-  if (identity.host_index == 0) pod.metadata("labels", tpu::kHost) = tpu::kHost0;
+  if (identity.host_index == 0) {
+    pod.metadata("labels", tpu::kHost) = tpu::kHost0;
+  } else {
+    pod.erase_label(tpu::kHost);
+  }
   RETURN_IF_ERROR(annotate(pod, identity, topology_key, multislice));
   if (!needs_affinity(pod.json, identity, topology_key == options.topology_key)) return {};
   tpu::add_slice_affinity(pod.spec("affinity"), key, topology_key);

@@ -1,19 +1,13 @@
 #include "api/http/server/gzip.h"
 
-#include <zlib.h>
+#include <sstream>
+#include <utility>
 
 #include "api/base/check.h"
+#include "api/base/gzip.h"
 #include "api/base/strings.h"
 
 namespace tpuslice::http {
-namespace {
-
-/// Argument of deflateInit2(): the largest window, and a gzip header.
-constexpr int kGzipWindow = 15 + 16;
-constexpr int kMemoryLevel = 8;
-
-}  // namespace
-
 bool accepts_gzip(const Headers& headers) {
   const std::string* const accepted = find_header(headers, "Accept-Encoding");
   if (accepted == nullptr) return false;
@@ -28,20 +22,11 @@ bool accepts_gzip(const Headers& headers) {
 }
 
 std::string gzip(std::string_view bytes) {
-  z_stream stream{};
-  TPUSLICE_CHECK_MSG(
-      deflateInit2(&stream, Z_BEST_SPEED, Z_DEFLATED, kGzipWindow, kMemoryLevel, Z_DEFAULT_STRATEGY) == Z_OK, "zlib");
-  std::string out(deflateBound(&stream, bytes.size()), '\0');
-  // zlib does not change its input.
-  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));  // NOLINT
-  stream.avail_in = static_cast<uInt>(bytes.size());
-  stream.next_out = reinterpret_cast<Bytef*>(out.data());  // NOLINT
-  stream.avail_out = static_cast<uInt>(out.size());
-  const int ended = deflate(&stream, Z_FINISH);
-  out.resize(stream.total_out);
-  deflateEnd(&stream);
-  TPUSLICE_CHECK_MSG(ended == Z_STREAM_END, "zlib");
-  return out;
+  std::ostringstream out;
+  GzipWriter writer(out, GzipLevel::kFastest);
+  TPUSLICE_CHECK(writer.write(bytes).ok());
+  TPUSLICE_CHECK(writer.finish().ok());
+  return std::move(out).str();
 }
 
 }  // namespace tpuslice::http

@@ -27,12 +27,6 @@ Json probe_pod(const std::string& namespace_name) {
                                          {"resources", {{"limits", {{tpu::kTpuResource, "1"}}}}}}})}}}};
 }
 
-bool requests_tpus(const Json& pod) {
-  return std::ranges::any_of(array_at(pod, {"spec", "containers"}), [](const Json& container) {
-    return find_set(container, {"resources", "limits", tpu::kTpuResource}) != nullptr;
-  });
-}
-
 /// Whether the pod still runs, or waits.
 bool is_current(const Json& pod) {
   const std::string phase = string_at(pod, {"status", "phase"});
@@ -72,7 +66,7 @@ Finding check_pods(const CheckInput& input) {
     for (const std::string& item : pods->items) {
       ++read;
       const auto pod = parse_json(item);
-      if (!pod || !requests_tpus(*pod) || !is_current(*pod)) continue;
+      if (!pod || tpu_containers_of(*pod).empty() || !is_current(*pod)) continue;
       if (without++ < kMaxNamed) names += (names.empty() ? "" : ", ") + Object(*pod).key().to_string();
     }
     options.continue_token = pods->continue_token;

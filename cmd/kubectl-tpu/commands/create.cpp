@@ -40,9 +40,15 @@ std::string apply_command(const CreateOptions& options) {
   return text;
 }
 
-/// Creates the objects, the workload last. Errors: AlreadyExists; Invalid if admission refuses one.
+/// Creates the objects, the workload last; none if the API server would refuse one of them. Errors: AlreadyExists;
+/// Invalid if admission refuses one.
 Status create_all(Context& context, const std::vector<Json>& objects) {
   ASSIGN_OR_RETURN(client::Client* const api, context.api());
+  for (const Json& object : objects) {
+    ASSIGN_OR_RETURN(const ResourceType type, type_of(object));
+    const Result<Object> accepted = api->create(type, Object(object), {.dry_run = true}, context.stop());
+    if (!accepted) return accepted.error();
+  }
   for (const Json& object : objects) {
     ASSIGN_OR_RETURN(const ResourceType type, type_of(object));
     const Result<Object> created = api->create(type, Object(object), {}, context.stop());

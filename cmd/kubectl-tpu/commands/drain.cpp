@@ -57,7 +57,7 @@ Result<std::vector<Object>> slice_pods_on(Context& context, const std::vector<Ob
   ASSIGN_OR_RETURN(client::Client* const api, context.api());
   std::vector<Object> found;
   for (const Object& node : nodes) {
-    const client::ListOptions options{.label_selector = std::string(tpu::kSlice),
+    const client::ListOptions options{.label_selector = std::string(kInSlice),
                                       .field_selector = "spec.nodeName=" + node.name()};
     ASSIGN_OR_RETURN(std::vector<Object> pods, list_all(*api, kPods, options, kMaxPodsOfNode, context.stop()));
     std::ranges::move(pods, std::back_inserter(found));
@@ -80,7 +80,12 @@ Result<ExitCode> drain_pool(Context& context, const DrainOptions& options) {
       blocked = true;
       continue;
     }
-    if (!evicted && evicted.error().code() != ErrorCode::kNotFound) return evicted.error();
+    // Its slice restarts already.
+    if (!evicted &&
+        (evicted.error().code() == ErrorCode::kNotFound || evicted.error().code() == ErrorCode::kConflict)) {
+      continue;
+    }
+    if (!evicted) return evicted.error();
     context.print(fmt::format("pod/{} -n {} evicted{}: slice {} restarts elsewhere\n", pod.name(), pod.namespace_name(),
                               options.dry_run ? " (dry run)" : "", slice_name_of(pod)));
   }

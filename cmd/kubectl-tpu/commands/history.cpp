@@ -7,7 +7,6 @@
 #include "api/base/strings.h"
 #include "cmd/kubectl-tpu/commands/commands.h"
 #include "cmd/kubectl-tpu/fleet_output.h"
-#include "cmd/kubectl-tpu/operator_info.h"
 #include "fleet/answers/history.h"
 #include "fleet/tables/texts.h"
 #include "fleet/workload_reference.h"
@@ -38,11 +37,7 @@ Result<ExitCode> print_history(Context& context, const HistoryOptions& options) 
   fleet::HistoryQuery query;
   ASSIGN_OR_RETURN(query.namespace_name, namespace_of_question(context, options.source));
   ASSIGN_OR_RETURN(ReadFleet read, read_fleet(context, options.source));
-  if (options.source.snapshot.empty()) {  // A refusal matters here.
-    read.snapshot.history.clear();
-    ASSIGN_OR_RETURN(client::Client* const api, context.api());
-    RETURN_IF_ERROR(read_history(*api, context.stop(), read.snapshot));
-  }
+  if (read.history_error) return *std::move(read.history_error);
   if (!options.since.empty()) {
     ASSIGN_OR_RETURN(const Duration length, parse_length(options.since));
     query.since = read.snapshot.time - length;

@@ -33,7 +33,7 @@ Status look_up_peers(const Context& context, const std::vector<Object>& pods, st
     return Error::invalid_argument("--exec: {} hosts, at most {} are asked", pods.size(), kMaxAsked);
   }
   for (std::size_t i = 0; i < pods.size() && !context.stop().stop_requested(); ++i) {
-    if (hosts[i].phase != "Running") continue;
+    if (hosts[i].phase != "Running" || !hosts[i].check || !hosts[i].check->ok_when_ready()) continue;
     std::vector<std::string> command = kubectl_command(context.options(), "exec");
     command.insert(command.end(), {"-n", pods[i].namespace_name(), pods[i].name(), "-c", container_of(pods[i], {}),
                                    "--", "sh", "-c", lookup_script()});
@@ -61,7 +61,7 @@ void suggest_next(const Context& context, const Workload& workload, const std::v
     context.suggest(fmt::format("logs {} --host {}", name, failed->index));
   } else if (std::ranges::any_of(hosts, [](const Host& host) { return !host.ready; })) {
     context.suggest("explain " + name);
-  } else if (std::ranges::any_of(hosts, [](const Host& host) { return !host.check; })) {
+  } else if (std::ranges::none_of(hosts, [](const Host& host) { return host.check.has_value(); })) {
     context.suggest(fmt::format("hosts {} --check", name));
   } else {
     context.suggest("logs " + name);
@@ -87,7 +87,7 @@ Result<ExitCode> print_hosts_of(Context& context, const HostsOptions& options) {
   }
   print_hosts(context, hosts);
   suggest_next(context, workload, hosts);
-  if (std::ranges::any_of(hosts, [](const Host& host) { return host.check && !host.check->ok(); })) {
+  if (std::ranges::any_of(hosts, [](const Host& host) { return host.check && !host.check->ok_when_ready(); })) {
     return ExitCode::kNever;
   }
   const bool all_ready = std::ranges::all_of(hosts, [](const Host& host) { return host.ready; });

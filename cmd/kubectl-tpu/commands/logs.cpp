@@ -1,6 +1,7 @@
 // kubectl tpu logs: the logs of all hosts of a workload's slices.
 #include <algorithm>
 #include <memory>
+#include <stop_token>
 #include <thread>
 
 #include <fmt/format.h>
@@ -37,11 +38,14 @@ std::string prefix_of(const Object& pod, bool several_slices) {
 /// Prints lines of several threads, one at a time.
 class LinePrinter {
  public:
-  explicit LinePrinter(const Context& context) : context_(context) {}
+  explicit LinePrinter(const Context& context) : context_(context), relay_(context.stop(), Relay{ended_}) {}
+  /// Requested when the user ends the command, or the output is closed.
+  [[nodiscard]] std::stop_token ended() const { return ended_.get_token(); }
   void print(const std::string& prefix, std::string_view line) TPUSLICE_EXCLUDES(mutex_) {
     const MutexLock lock(mutex_);
     context_.out() << prefix << line << '\n';
     context_.out().flush();
+    if (!context_.out()) ended_.request_stop();
   }
   void report(const std::string& prefix, const Error& error) TPUSLICE_EXCLUDES(mutex_) {
     const MutexLock lock(mutex_);
@@ -54,7 +58,14 @@ class LinePrinter {
   }
 
  private:
+  struct Relay {
+    std::stop_source ended;
+    void operator()() { ended.request_stop(); }
+  };
+
   const Context& context_;
+  std::stop_source ended_;
+  const std::stop_callback<Relay> relay_;
   Mutex mutex_;
   bool failed_ TPUSLICE_GUARDED_BY(mutex_) = false;
 };
@@ -81,7 +92,8 @@ Result<ExitCode> print_logs(Context& context, const LogsOptions& options) {
   ASSIGN_OR_RETURN(const std::vector<Object> pods, chosen_pods(context, options));
   ASSIGN_OR_RETURN(http::Transport* const streams, context.streams());
   LogOptions log = options.log;
-  if (!options.has_tail && pods.size() > 1) log.tail = kDefaultTail;
+  const bool cut = !options.has_tail && log.since == 0 && pods.size() > 1;
+  if (cut) log.tail = kDefaultTail;
   const bool several_slices =
       std::ranges::any_of(pods, [&](const Object& pod) { return slice_name_of(pod) != slice_name_of(pods.front()); });
   LinePrinter printer(context);
@@ -93,16 +105,16 @@ Result<ExitCode> print_logs(Context& context, const LogsOptions& options) {
     std::vector<std::jthread> readers;
     for (const Object& pod : pods) {
       readers.emplace_back([&, prefix = prefix_of(pod, several_slices)] {
-        print_log(*streams, pod, log, prefix, printer, context.stop());
+        print_log(*streams, pod, log, prefix, printer, printer.ended());
       });
     }
   } else {
     for (const Object& pod : pods) {
-      if (context.stop().stop_requested()) break;
-      print_log(*streams, pod, log, prefix_of(pod, several_slices), printer, context.stop());
+      if (printer.ended().stop_requested()) break;
+      print_log(*streams, pod, log, prefix_of(pod, several_slices), printer, printer.ended());
     }
   }
-  if (!options.has_tail && pods.size() > 1) {
+  if (cut) {
     context.note(fmt::format("The last {} lines of each host; --tail=-1 prints all.", kDefaultTail));
   }
   context.suggest("hosts " + options.workload);
@@ -131,7 +143,7 @@ void add_logs(CLI::App& app, Commands& commands) {
             options->has_tail = true;
             options->log.tail = lines;
           },
-          "Lines of each host; -1: all. Default: all of one host, 50 of several")
+          "Lines of each host; -1: all. Default: all of one host or with --since, else 50")
       ->check(CLI::Range(std::int64_t{-1}, kMaxTail));
 }
 

@@ -59,7 +59,7 @@ Result<ExitCode> check_migration(Context& context) {
     return ExitCode::kRefused;
   }
   context.suggest("check");
-  return ExitCode::kYes;
+  return has(findings, Verdict::kUnknown) ? ExitCode::kError : ExitCode::kYes;
 }
 
 }  // namespace

@@ -23,7 +23,8 @@ Result<ExitCode> print_plan(Context& context, const PlanOptions& options) {
   ASSIGN_OR_RETURN(const std::vector<Json> objects, read_manifests(options.files));
   ASSIGN_OR_RETURN(const std::string namespace_name, namespace_of_manifest(context, options.source));
   ASSIGN_OR_RETURN(const fleet::Snapshot snapshot, read_whole_fleet(context, options.source));
-  ASSIGN_OR_RETURN(const Rehearsed rehearsed, rehearse(objects, {namespace_name, snapshot.topology_key}));
+  ASSIGN_OR_RETURN(const Rehearsed rehearsed,
+                   rehearse(objects, {namespace_name, snapshot.topology_key, snapshot.options.topology_keys}));
   if (!rehearsed.refusal.empty()) {
     context.note("refused: " + rehearsed.refusal);
     return ExitCode::kRefused;

@@ -53,7 +53,13 @@ Result<ExitCode> restart_slices(Context& context, const RestartOptions& options)
   }
   ASSIGN_OR_RETURN(client::Client* const api, context.api());
   for (const Object& pod : pods) {
-    RETURN_IF_ERROR(evict(*api, pod, options.dry_run, context.stop()));
+    const Status evicted = evict(*api, pod, options.dry_run, context.stop());
+    if (!evicted && evicted.error().code() == ErrorCode::kTooManyRequests) {
+      context.note(evicted.error().message());
+      context.suggest("restart " + where);
+      return ExitCode::kNotNow;
+    }
+    RETURN_IF_ERROR(evicted);
     context.print(fmt::format("pod/{} evicted{}\n", pod.name(), options.dry_run ? " (dry run)" : ""));
   }
   context.suggest("hosts " + where);

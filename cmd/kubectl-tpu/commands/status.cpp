@@ -34,20 +34,22 @@ std::string heading(const fleet::Fleet& fleet) {
 Result<ExitCode> print_status(Context& context, const StatusOptions& options) {
   ASSIGN_OR_RETURN(const fleet::Snapshot snapshot, read_whole_fleet(context, options.source));
   const fleet::Fleet fleet = fleet::build_fleet(snapshot);
-  const ExitCode code = fleet.attention.empty() ? ExitCode::kYes : ExitCode::kNever;
+  const bool is_fine = fleet.attention.empty() && !fleet.pools.empty();
+  const ExitCode code = is_fine ? ExitCode::kYes : ExitCode::kNever;
   if (!context.is_table()) {
     context.print_document(fleet::write_fleet(fleet));
     return code;
   }
-  if (fleet.pools.empty()) {
-    context.print("The cluster has no TPU nodes.\n");
+  if (fleet.pools.empty()) context.print("The cluster has no TPU nodes.\n");
+  if (fleet.pools.empty() && fleet.slices.empty()) {
     context.suggest("plan -f <manifest> --pools 'v6e 4x4 x2'");
-    return ExitCode::kNever;
+    return code;
   }
   const fleet::TableOptions tables = table_options(context, options.all);
-  context.print(heading(fleet) + "\n\n");
+  context.print(printable(heading(fleet)) + "\n\n");
   print_rows(context, fleet::status_table(fleet::status_of(fleet), fleet.time, tables));
   if (fleet.attention.empty()) {
+    if (!is_fine) return code;
     context.print("\nNothing needs anyone.\n");
     context.suggest("pools");
     return code;

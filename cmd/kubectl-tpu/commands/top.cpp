@@ -41,11 +41,19 @@ Result<ExitCode> run_top(Context& context, const TopOptions& options) {
   for (int round = 0; options.rounds == 0 || round < options.rounds; ++round) {
     if (round > 0) pause(std::chrono::seconds(options.interval), context.stop());
     if (context.stop().stop_requested()) break;
-    ASSIGN_OR_RETURN(const fleet::Snapshot snapshot, read_whole_fleet(context, options.source));
-    const std::string screen = screen_of(fleet::build_fleet(snapshot), tables);
+    auto read = read_fleet(context, options.source);
+    if (read.ok() && read->refusal) read = *std::move(read->refusal);
+    if (!read.ok() && round == 0) return read.error();
+    if (!read.ok()) {  // The next request may succeed.
+      context.note(read.error().message());
+      continue;
+    }
+    if (round == 0 && !read->assumed.empty()) context.note(read->assumed);
+    const std::string screen = screen_of(fleet::build_fleet(read->snapshot), tables);
     if (context.surroundings().terminal) context.print(kClearScreen);
     context.print(screen);
     context.out().flush();
+    if (!context.out()) break;  // The output was closed.
   }
   return ExitCode::kYes;
 }

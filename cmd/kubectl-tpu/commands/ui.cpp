@@ -139,7 +139,7 @@ Result<ExitCode> export_page(Context& context, const PageSource& source, const s
 
 Result<ExitCode> serve_page(Context& context, PageSource source, std::uint16_t port) {
   RETURN_IF_ERROR(source.fleet());  // What cannot be read is said here, and not only on the page.
-  const PageServerOptions options{.port = port, .command = context.surroundings().invoked};
+  const PageServerOptions options{.port = port, .command = context.invoked()};
   ASSIGN_OR_RETURN(const auto server, PageServer::start(std::move(source), options, context.clock()));
   context.print(server->url() + "\n");
   context.out().flush();

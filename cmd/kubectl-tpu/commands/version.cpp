@@ -21,7 +21,7 @@ Result<std::string> server_version(client::Client& api, const std::stop_token& s
 }
 
 Result<ExitCode> print_version(Context& context, const VersionOptions& options) {
-  Json versions = {{"client", TPUSLICE_VERSION}};
+  Json versions = {{"schema", "tpuslice.dev/version.v1"}, {"client", TPUSLICE_VERSION}};
   if (!options.client) {
     ASSIGN_OR_RETURN(client::Client* const api, context.api());
     ASSIGN_OR_RETURN(const std::string server, server_version(*api, context.stop()));

@@ -1,5 +1,7 @@
 // kubectl tpu what-if: what a change would do to the slices, found by running placement with and without it.
+#include <algorithm>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -12,6 +14,7 @@
 #include "fleet/answers/what_if.h"
 #include "fleet/changes.h"
 #include "fleet/tables/texts.h"
+#include "fleet/workload_reference.h"
 
 namespace tpuslice::plugin {
 namespace {
@@ -25,15 +28,20 @@ struct WhatIfOptions {
   std::vector<std::string> files;
 };
 
-/// The change that applies the manifests. Errors: InvalidArgument if one is refused.
-Result<fleet::Change> read_applied(Context& context, const WhatIfOptions& options, const fleet::Snapshot& snapshot) {
+/// The change that applies the manifests; absent if one is refused, which is noted.
+Result<std::optional<fleet::Change>> read_applied(Context& context, const WhatIfOptions& options,
+                                                  const fleet::Snapshot& snapshot) {
   ASSIGN_OR_RETURN(const std::vector<Json> objects, read_manifests(options.files));
   ASSIGN_OR_RETURN(const std::string namespace_name, namespace_of_manifest(context, options.source));
-  ASSIGN_OR_RETURN(const Rehearsed rehearsed, rehearse(objects, {namespace_name, snapshot.topology_key}));
-  if (!rehearsed.refusal.empty()) return Error::invalid_argument("{}", rehearsed.refusal);
-  return fleet::Change{.kind = fleet::ChangeKind::kApply,
-                       .text = "apply " + options.files.front(),
-                       .new_pods = fleet::pods_as_created(rehearsed.created, snapshot.time)};
+  ASSIGN_OR_RETURN(const Rehearsed rehearsed,
+                   rehearse(objects, {namespace_name, snapshot.topology_key, snapshot.options.topology_keys}));
+  if (!rehearsed.refusal.empty()) {
+    context.note("refused: " + rehearsed.refusal);
+    return std::optional<fleet::Change>();
+  }
+  return std::optional(fleet::Change{.kind = fleet::ChangeKind::kApply,
+                                     .text = "apply " + options.files.front(),
+                                     .new_pods = fleet::pods_as_created(rehearsed.created, snapshot.time)});
 }
 
 /// "drain pool/a lose node/b" is two changes.
@@ -51,13 +59,27 @@ Result<std::vector<fleet::Change>> read_changes(const std::vector<std::string>& 
   return changes;
 }
 
+/// The command that makes the change, if there is one.
+void suggest_change(Context& context, const std::string& subject, const fleet::Change& change) {
+  if (change.kind == fleet::ChangeKind::kDrain) {
+    const auto about = fleet::read_reference(subject);
+    if (about.ok() && about->kind == "pool") context.suggest(fmt::format("drain pool/{} --dry-run", about->name));
+  } else if (change.kind == fleet::ChangeKind::kDelete) {
+    const std::string& space = change.pods.front().namespace_name;
+    const bool is_one =
+        std::ranges::all_of(change.pods, [&](const ObjectKey& pod) { return pod.namespace_name == space; });
+    if (is_one) context.suggest_command(fmt::format("kubectl delete {} -n {}", subject, space));
+  }
+}
+
 Result<ExitCode> print_what_if(Context& context, const WhatIfOptions& options) {
   ASSIGN_OR_RETURN(const std::string namespace_name, namespace_of_question(context, options.source));
   ASSIGN_OR_RETURN(const fleet::Snapshot snapshot, read_whole_fleet(context, options.source));
   ASSIGN_OR_RETURN(std::vector<fleet::Change> changes, read_changes(options.words, snapshot, namespace_name));
   if (!options.files.empty()) {
-    ASSIGN_OR_RETURN(fleet::Change applied, read_applied(context, options, snapshot));
-    changes.push_back(std::move(applied));
+    ASSIGN_OR_RETURN(std::optional<fleet::Change> applied, read_applied(context, options, snapshot));
+    if (!applied) return ExitCode::kRefused;
+    changes.push_back(*std::move(applied));
   }
   if (changes.empty()) return Error::invalid_argument("found no change, expected one such as drain pool/v6e-a");
   const fleet::WhatIf answer = fleet::what_if(snapshot, changes);
@@ -66,11 +88,7 @@ Result<ExitCode> print_what_if(Context& context, const WhatIfOptions& options) {
     return ExitCode::kYes;
   }
   context.print(fleet::what_if_text(answer, snapshot.time, table_options(context, options.all)));
-  if (changes.size() == 1 && changes.front().kind == fleet::ChangeKind::kDrain) {
-    context.suggest(fmt::format("drain {} --dry-run", options.words.at(1)));
-  } else if (changes.size() == 1 && changes.front().kind == fleet::ChangeKind::kDelete) {
-    context.suggest_command("kubectl delete " + options.words.at(1));
-  }
+  if (changes.size() == 1 && !options.words.empty()) suggest_change(context, options.words.at(1), changes.front());
   return ExitCode::kYes;
 }
 

@@ -24,7 +24,9 @@ constexpr std::string_view kPolicy =
 /// A random text that is valid in a URL and in a cookie.
 Result<std::string> url_token() {
   ASSIGN_OR_RETURN(const std::string token, random_token());
-  return encode_base64_url(decode_base64(token).value_or(""));
+  const auto bytes = decode_base64(token);
+  if (!bytes || bytes->empty()) return Error::unavailable("there is no random text");
+  return encode_base64_url(*bytes);
 }
 
 }  // namespace

@@ -65,17 +65,24 @@ bool SliceLines::report_pod(const sim::Change& change, std::vector<std::string>&
   const Json& after = *change.object;
   const std::optional<SlicePod> host = read_slice_pod(after);
   if (!host) return false;
-  Slice& slice = slices_[host->slice];
-  slice.hosts = static_cast<std::size_t>(host->hosts);
   if (change.type == sim::ChangeType::kDeleted) {
-    slice.pods.erase(change.key.name);
-    if (!slice.pods.empty()) return true;
+    const auto found = slices_.find(host->slice);
+    if (found == slices_.end()) return true;
+    found->second.pods.erase(change.key.name);
+    if (!found->second.pods.empty()) return true;
     lines.push_back(fmt::format("slice {}: gone", host->slice));
-    slices_.erase(host->slice);
+    slices_.erase(found);
     return true;
   }
-  slice.pods[change.key.name] = {string_at(after, {"spec", "nodeName"}), condition_status(after, "Ready") == "True",
-                                 phase_of(after) == "Succeeded", sim::terminating(after)};
+  Slice& slice = slices_[host->slice];
+  slice.hosts = static_cast<std::size_t>(host->hosts);
+  if (phase_of(after) == "Failed") {
+    // A Job creates another pod for this host.
+    slice.pods.erase(change.key.name);
+  } else {
+    slice.pods[change.key.name] = {string_at(after, {"spec", "nodeName"}), condition_status(after, "Ready") == "True",
+                                   phase_of(after) == "Succeeded", sim::terminating(after)};
+  }
   advance(host->slice, after, slice, lines);
   return !is_failure(before, after);
 }
@@ -90,7 +97,10 @@ void SliceLines::advance(const std::string& name, const Json& pod, Slice& slice,
     slice.stage = Stage::kEnding;
     return;
   }
-  if (slice.pods.size() < slice.hosts) return;
+  if (slice.pods.size() < slice.hosts) {
+    if (slice.stage != Stage::kEnding) slice.stage = Stage::kForming;
+    return;
+  }
   if (slice.stage == Stage::kEnding) slice.stage = Stage::kForming;
   const std::size_t hosts = slice.pods.size();
   const auto reach = [&](Stage stage, const std::string& text) {
@@ -100,8 +110,12 @@ void SliceLines::advance(const std::string& name, const Json& pod, Slice& slice,
   };
   const bool gated = !array_at(pod, {"spec", "schedulingGates"}).empty();
   reach(Stage::kCreated, fmt::format("{} pod{} created{}", hosts, hosts == 1 ? "" : "s", gated ? ", gated" : ""));
-  if (!all([](const Pod& each) { return !each.node.empty(); })) return;
+  if (!all([](const Pod& each) { return !each.node.empty(); })) {
+    slice.stage = Stage::kCreated;
+    return;
+  }
   reach(Stage::kScheduled, fmt::format("on {}, whole", place_of(pod)));
+  if (!all([](const Pod& each) { return each.ready || each.succeeded; })) slice.stage = Stage::kScheduled;
   if (all([](const Pod& each) { return each.ready; }))
     reach(Stage::kReady, fmt::format("{} of {} Ready", hosts, hosts));
   if (all([](const Pod& each) { return each.succeeded; })) reach(Stage::kSucceeded, "succeeded");

@@ -25,10 +25,10 @@ class SliceLines {
     bool succeeded = false;
     bool ends = false;
   };
-  /// The last state that has a line.
+  /// The last state that has a line and still holds.
   enum class Stage : std::uint8_t { kForming, kCreated, kScheduled, kReady, kSucceeded, kEnding };
   struct Slice {
-    std::map<std::string, Pod> pods;  ///< By name.
+    std::map<std::string, Pod> pods;  ///< By name, without those that have failed.
     std::size_t hosts = 0;
     Stage stage = Stage::kForming;
   };

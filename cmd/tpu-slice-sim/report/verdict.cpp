@@ -21,7 +21,8 @@ struct SliceState {
   int running = 0;
   bool gated = false;
   std::string reason;           ///< Waiting reason.
-  std::string unstarted;        ///< Why the first pod that does not run does not.
+  std::string unstarted;        ///< Why the first pod that waits does.
+  std::string failed;           ///< The first pod that has failed.
   Timestamp last_created = {};  ///< The youngest of its pods.
 };
 
@@ -29,6 +30,8 @@ bool runs(const Json& pod) {
   const std::string phase = string_at(pod, {"status", "phase"});
   return phase == "Running" || phase == "Succeeded";
 }
+
+bool has_failed(const Json& pod) { return string_at(pod, {"status", "phase"}) == "Failed"; }
 
 /// "Pending, 0/3 nodes are available"
 std::string describe(const Json& pod) {
@@ -41,6 +44,11 @@ std::string describe(const Json& pod) {
 }
 
 void add_host(const Json& pod, SliceState& slice) {
+  const std::string name = string_at(pod, {"metadata", "name"});
+  if (has_failed(pod)) {
+    if (slice.failed.empty()) slice.failed = fmt::format("pod {}: Failed", name);
+    return;
+  }
   if (slice.reason.empty()) slice.reason = string_at(pod, {"metadata", "annotations", tpu::kWaiting});
   if (!array_at(pod, {"spec", "schedulingGates"}).empty()) slice.gated = true;
   const auto created = parse_rfc3339(string_at(pod, {"metadata", "creationTimestamp"}));
@@ -48,7 +56,7 @@ void add_host(const Json& pod, SliceState& slice) {
   if (runs(pod)) {
     ++slice.running;
   } else if (slice.unstarted.empty()) {
-    slice.unstarted = fmt::format("pod {}: {}", string_at(pod, {"metadata", "name"}), describe(pod));
+    slice.unstarted = fmt::format("pod {}: {}", name, describe(pod));
   }
 }
 
@@ -67,8 +75,14 @@ std::map<std::string, SliceState> slices_of(const std::vector<sim::JsonPtr>& pod
 std::string why(const SliceState& slice) {
   if (!slice.reason.empty()) return slice.reason;
   std::string text = fmt::format("{} of {} pods run", slice.running, slice.hosts);
-  if (!slice.unstarted.empty()) text += "; " + slice.unstarted;
+  const std::string& pod = slice.unstarted.empty() ? slice.failed : slice.unstarted;
+  if (!pod.empty()) text += "; " + pod;
   return text;
+}
+
+/// Whether it lacks pods that have failed, and none of the others waits.
+bool has_failed(const SliceState& slice) {
+  return slice.reason.empty() && slice.unstarted.empty() && !slice.failed.empty();
 }
 
 std::string count(std::size_t some, std::size_t all, const char* noun) {
@@ -86,8 +100,8 @@ Verdict judge(const std::vector<sim::JsonPtr>& pods) {
       ++whole;
       continue;
     }
-    verdict.lines.push_back(
-        fmt::format("waits: slice {} ({} host{}): {}", name, slice.hosts, slice.hosts == 1 ? "" : "s", why(slice)));
+    verdict.lines.push_back(fmt::format("{}: slice {} ({} host{}): {}", has_failed(slice) ? "failed" : "waits", name,
+                                        slice.hosts, slice.hosts == 1 ? "" : "s", why(slice)));
   }
   std::size_t others = 0;
   std::size_t running = 0;
@@ -97,7 +111,8 @@ Verdict judge(const std::vector<sim::JsonPtr>& pods) {
     if (runs(*pod)) {
       ++running;
     } else {
-      verdict.lines.push_back(fmt::format("waits: pod {}: {}", short_key(*pod), describe(*pod)));
+      verdict.lines.push_back(
+          fmt::format("{}: pod {}: {}", has_failed(*pod) ? "failed" : "waits", short_key(*pod), describe(*pod)));
     }
   }
   verdict.all_run = verdict.lines.empty();

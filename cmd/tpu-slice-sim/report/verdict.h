@@ -1,4 +1,4 @@
-// Verdict: what became of the pods, in a line for each slice that waits and a sentence.
+// Verdict: what became of the pods, in a line for each slice that waits or has failed, and a sentence.
 #pragma once
 
 #include <string>

@@ -42,7 +42,7 @@ std::string list_topologies(const std::map<std::string_view, std::size_t>& count
 
 std::string explain_mismatch(const NodeRequirements& requirements, const Domains::ByValue& domains) {
   const std::string noun = domain_noun(requirements.topology_key);
-  const std::string none = fmt::format("no {} matches the pods' node selector and affinity", noun);
+  std::string none = fmt::format("no {} matches the pods' node selector and affinity", noun);
   if (requirements.pods.empty()) return none;
   const StringMap& selector = requirements.pods.front().pod->scheduling->node_selector;
   const std::string& accelerator = accelerator_of(selector);

@@ -54,6 +54,22 @@ TEST(Changes, ARepairedPoolIsUsed) {
   EXPECT_EQ(slice_of(build_fleet(with_change(before, repair)), "next").pool, "v6e-a");
 }
 
+TEST(Changes, ARepairLeavesTheTaintsOfAdministrators) {
+  FleetDocument document;
+  document.pool({.name = "v6e-a"});
+  Json nodes = document.json()["nodes"];
+  const auto taint = [](const char* key) { return Json{{"key", key}, {"value", "x"}, {"effect", "NoSchedule"}}; };
+  nodes[0]["spec"]["taints"] =
+      Json::array({taint("google.com/tpu"), taint("team"), taint("node.kubernetes.io/unschedulable"),
+                   taint("ToBeDeletedByClusterAutoscaler"), taint("cloud.google.com/impending-node-termination")});
+  document.set("nodes", nodes);
+  const Snapshot before = *read_snapshot(document.json());
+  const Snapshot after = with_change(before, *read_change("repair", "pool/v6e-a", before, ""));
+  std::vector<std::string> keys;
+  for (const NodeTaint& each : after.nodes.front()->taints) keys.push_back(each.key);
+  EXPECT_THAT(keys, ::testing::UnorderedElementsAre("google.com/tpu", "team"));
+}
+
 TEST(Changes, ADeletedWorkloadFreesItsPool) {
   const Snapshot after = with_change(two_pools(), change("delete", "jobset/train"));
   EXPECT_EQ(after.pods.size(), 4U);

@@ -43,6 +43,20 @@ TEST(NewPools, AreLikeThoseThatExist) {
   EXPECT_FALSE(placement::scheduled_maintenance(*nodes[0]));
 }
 
+TEST(NewPools, HaveTheTaintsOfAdministrators) {
+  FleetDocument document;
+  document.pool({.name = "v6e-a"});
+  Json nodes = document.json()["nodes"];
+  nodes[0]["spec"]["taints"].push_back({{"key", "team"}, {"value", "ml"}, {"effect", "NoSchedule"}});
+  nodes[0]["spec"]["taints"].push_back({{"key", "node.kubernetes.io/not-ready"}, {"effect", "NoExecute"}});
+  document.set("nodes", nodes);
+  std::vector<std::string> keys;
+  const auto pool = *new_pools("v6e 4x4", *read_snapshot(document.json()));
+  for (const NodeTaint& each : pool.front()->taints) keys.push_back(each.key);
+  EXPECT_THAT(keys, ::testing::Contains("team"));
+  EXPECT_THAT(keys, ::testing::Not(::testing::Contains("node.kubernetes.io/not-ready")));
+}
+
 TEST(NewPools, AreUsedByASliceThatWaits) {
   FleetDocument document;
   document.slice({.workload = "next"});

@@ -107,6 +107,17 @@ TEST(Snapshot, KeepsAMinimalViewOfAMalformedPod) {
   EXPECT_EQ(snapshot.pods.front()->node_name, "v6e-a-0");
 }
 
+TEST(Snapshot, KeepsPodsWithAnAffinityOfAnotherType) {
+  Json document = a_document().json();
+  const char* const required = "requiredDuringSchedulingIgnoredDuringExecution";
+  for (const Json& odd : {Json("x"), Json::array({"x"}), Json{{"nodeSelectorTerms", "x"}}, Json(nullptr)}) {
+    document["pods"][0]["spec"]["affinity"]["nodeAffinity"][required] = odd;
+    const auto snapshot = read_snapshot(document);
+    ASSERT_TRUE(snapshot.ok()) << odd;
+    EXPECT_EQ(snapshot->pods.size(), 8U) << odd;
+  }
+}
+
 TEST(Snapshot, ReadsPodsAsTheirControllersCreatedThem) {
   Json document = a_document().json();
   Json& pod = document["pods"][0];

@@ -32,6 +32,17 @@ class AppTest : public ::testing::Test {
   GlobalOptions seen_;
 };
 
+TEST_F(AppTest, TheNextCommandIsOfTheSameCluster) {
+  const GlobalOptions options{.kubeconfig = "/tmp/config", .context = "prod east"};
+  const Surroundings surroundings{.out = out_, .err = err_, .clock = clock_};
+  const Context context(options, surroundings);
+  context.suggest("drain pool/a");
+  EXPECT_EQ(err_.str(), "\nNext: kubectl tpu --kubeconfig=/tmp/config --context='prod east' drain pool/a\n");
+  err_.str("");
+  context.suggest_command("kubectl get pods");
+  EXPECT_EQ(err_.str(), "\nNext: kubectl get pods --kubeconfig=/tmp/config --context='prod east'\n");
+}
+
 TEST_F(AppTest, WithoutACommandPrintsTheHelp) {
   EXPECT_EQ(run({}), 0);
   EXPECT_THAT(out_.str(), HasSubstr("version"));
@@ -76,7 +87,7 @@ TEST_F(AppTest, AnErrorIsPrintedToStandardErrorOnly) {
 
 TEST_F(AppTest, PrintsJson) {
   EXPECT_EQ(run({"version", "--client", "-o", "json"}), 0);
-  EXPECT_EQ(out_.str(), "{\n  \"client\": \"" TPUSLICE_VERSION "\"\n}\n");
+  EXPECT_EQ(out_.str(), "{\n  \"client\": \"" TPUSLICE_VERSION "\",\n  \"schema\": \"tpuslice.dev/version.v1\"\n}\n");
 }
 
 }  // namespace

@@ -27,7 +27,8 @@ TEST(RestartCost, OfAJobIsAFailureOfEachHost) {
 }
 
 TEST(RestartCost, OfAJobSetIsARestart) {
-  const std::string jobs = "replicatedJobs: [{template: {spec: {backoffLimit: 0}}}]";
+  const std::string pods = "template: {spec: {containers: [{resources: {limits: {google.com/tpu: 4}}}]}}";
+  const std::string jobs = "replicatedJobs: [{template: {spec: {backoffLimit: 0, " + pods + "}}}]";
   EXPECT_TRUE(cost("JobSet", "spec: {" + jobs + "}").fails);
   EXPECT_FALSE(cost("JobSet", "spec: {failurePolicy: {maxRestarts: 1}, " + jobs + "}").fails);
   EXPECT_TRUE(
@@ -35,21 +36,38 @@ TEST(RestartCost, OfAJobSetIsARestart) {
           .fails);
 }
 
+TEST(RestartCost, OfAJobSetIsThatOfItsJobsWithTpus) {
+  const std::string driver = "{template: {spec: {template: {spec: {containers: [{name: main}]}}}}}";
+  const std::string slice =
+      "{template: {spec: {backoffLimit: 0, template: {spec: {containers: [{resources: {limits: {google.com/tpu: "
+      "4}}}]}}}}}";
+  EXPECT_TRUE(cost("JobSet", "spec: {replicatedJobs: [" + driver + ", " + slice + "]}").fails);
+}
+
 TEST(RestartCost, OfARayClusterIsNothing) { EXPECT_FALSE(cost("RayCluster", "spec: {}").fails); }
 
 Object pod(const std::string& name, const std::string& slice, const std::string& phase = "Running") {
-  return Object({{"metadata", {{"name", name}, {"namespace", "ml"}, {"labels", {{"tpuslice.dev/slice", slice}}}}},
+  return Object({{"metadata",
+                  {{"name", name},
+                   {"uid", "uid-" + name},
+                   {"namespace", "ml"},
+                   {"labels", {{"tpuslice.dev/slice", slice}}},
+                   {"annotations", {{"tpuslice.dev/slice-host", name.substr(name.size() - 1)}}}}},
+                 {"spec", {{"containers", Json::array({{{"name", "main"}}})}}},
                  {"status", {{"phase", phase}}}});
 }
 
-TEST(Evictions, TakeTheFirstLivePodOfEachSlice) {
+TEST(Evictions, TakeTheFirstLiveHostOfEachSliceThatIsNotTornDown) {
   Object terminating = pod("a-0", "a");
   terminating.mutable_json()["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z";
-  const std::vector<Object> chosen = one_pod_of_each_slice(
-      {terminating, pod("a-1", "a"), pod("a-2", "a"), pod("b-0", "b", "Succeeded"), pod("c-0", "c", "Pending")});
+  Object companion = pod("d-x", "d");
+  companion.mutable_json()["metadata"].erase("annotations");
+  const std::vector<Object> chosen =
+      one_pod_of_each_slice({terminating, pod("a-1", "a"), pod("b-0", "b", "Succeeded"), pod("b-1", "b"),
+                             pod("c-0", "c", "Pending"), companion, pod("d-0", "d")});
   std::vector<std::string> names;
   for (const Object& each : chosen) names.push_back(each.name());
-  EXPECT_THAT(names, ElementsAre("a-1", "c-0"));
+  EXPECT_THAT(names, ElementsAre("b-1", "c-0", "d-0"));
 }
 
 }  // namespace

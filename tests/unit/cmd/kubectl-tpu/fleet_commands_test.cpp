@@ -1,4 +1,5 @@
 // The commands about fleets, on snapshots in files.
+#include <chrono>
 #include <fstream>
 #include <sstream>
 #include <string>
@@ -37,6 +38,12 @@ class FleetCommands : public ::testing::Test {
     return run(std::move(arguments));
   }
 
+  static std::string write(const std::string& name, const std::string& text) {
+    const std::string path = ::testing::TempDir() + "/fleet-commands-" + name;
+    std::ofstream(path) << text;
+    return path;
+  }
+
   FakeClock clock_;
   FleetDocument document_;
   std::ostringstream out_;
@@ -52,6 +59,29 @@ TEST_F(FleetCommands, StatusIsHealthyUntilSomethingNeedsSomeone) {
   EXPECT_THAT(out_.str(), HasSubstr("1 thing needs someone\n"));
   EXPECT_EQ(ask({"status", "-o", "json"}), 4);
   EXPECT_TRUE(fleet::read_fleet(Json::parse(out_.str())).ok());
+}
+
+TEST_F(FleetCommands, StatusWithoutTpuNodesShowsWhoWaitsAndEndsAlikeInAllFormats) {
+  EXPECT_EQ(ask({"status"}), 4);
+  EXPECT_EQ(ask({"status", "-o", "json"}), 4);
+  document_.slice({.workload = "serve", .topology = "8x8", .hosts = 16});
+  EXPECT_EQ(ask({"status"}), 4);
+  EXPECT_THAT(out_.str(), StartsWith("The cluster has no TPU nodes.\n"));
+  EXPECT_THAT(out_.str(), HasSubstr("8x8"));
+  EXPECT_EQ(ask({"status", "-o", "json"}), 4);
+}
+
+TEST_F(FleetCommands, TopEndsWhenItsOutputIsClosed) {
+  document_.pool({.name = "v6e-a"});
+  out_.setstate(std::ios::badbit);
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_EQ(ask({"top", "--rounds", "2", "--interval", "30"}), 0);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, 30s);
+}
+
+TEST_F(FleetCommands, VersionsHaveASchema) {
+  EXPECT_EQ(run({"version", "--client", "-o", "json"}), 0);
+  EXPECT_EQ(Json::parse(out_.str())["schema"], "tpuslice.dev/version.v1");
 }
 
 TEST_F(FleetCommands, TopIsDrawnAgain) {
@@ -106,6 +136,26 @@ TEST_F(FleetCommands, WhatIfTakesSeveralChanges) {
   EXPECT_EQ(ask({"what-if"}), 2);
 }
 
+TEST_F(FleetCommands, WhatIfSuggestsOnlyCommandsThatMakeTheChange) {
+  document_.pool({.name = "v6e-a"}).slice({.workload = "train", .namespace_name = "ml", .pool = "v6e-a"});
+  EXPECT_EQ(ask({"what-if", "drain", "pools/v6e-a"}), 0) << err_.str();
+  EXPECT_THAT(err_.str(), HasSubstr(" drain pool/v6e-a --dry-run"));
+  EXPECT_EQ(ask({"what-if", "drain", "node/v6e-a-1"}), 0) << err_.str();
+  EXPECT_THAT(err_.str(), Not(HasSubstr("drain")));
+  EXPECT_EQ(ask({"what-if", "delete", "jobset/train"}), 0) << err_.str();
+  EXPECT_THAT(err_.str(), HasSubstr("kubectl delete jobset/train -n ml"));
+}
+
+TEST_F(FleetCommands, WhatIfOfARefusedManifestEndsAsPlanDoes) {
+  const std::string path = write("refused.yaml",
+                                 "{apiVersion: jobset.x-k8s.io/v1alpha2, kind: JobSet, metadata: {name: x}, spec: "
+                                 "{replicatedJobs: [{name: UPPER, template: {spec: {template: {spec: {containers: "
+                                 "[]}}}}}]}}");
+  document_.pool({.name = "v6e-a"});
+  EXPECT_EQ(ask({"what-if", "-f", path}), 5);
+  EXPECT_THAT(err_.str(), HasSubstr("refused: jobset/x: "));
+}
+
 TEST_F(FleetCommands, WhatIfAppliesAManifest) {
   document_.pool({.name = "v6e-a"}).slice({.workload = "train", .pool = "v6e-a"});
   EXPECT_EQ(ask({"what-if", "delete", "jobset/train", "-f", "deploy/samples/job-train-v6e-4x4.yaml"}), 0) << err_.str();
@@ -157,6 +207,60 @@ TEST_F(FleetCommands, PlanSaysWhatAdmissionRefuses) {
   EXPECT_THAT(err_.str(), HasSubstr("refused: jobset/x: "));
 }
 
+// An Indexed Job whose pods name a topology key of their own.
+constexpr const char* kJobByRack = R"(
+apiVersion: batch/v1
+kind: Job
+metadata: {name: by-rack}
+spec:
+  completionMode: Indexed
+  completions: 4
+  parallelism: 4
+  template:
+    metadata: {annotations: {tpuslice.dev/topology-key: example.com/rack}}
+    spec:
+      restartPolicy: Never
+      subdomain: by-rack
+      nodeSelector: {cloud.google.com/gke-tpu-accelerator: tpu-v6e-slice, cloud.google.com/gke-tpu-topology: 4x4}
+      containers: [{name: a, image: a, resources: {limits: {google.com/tpu: "4"}}}]
+)";
+
+TEST_F(FleetCommands, PlanSaysWhichPodsAdmissionRefuses) {
+  const std::string path = write("by-rack.yaml", kJobByRack);
+  EXPECT_EQ(run({"plan", "-f", path, "--pools", "v6e 4x4"}), 5) << out_.str();
+  EXPECT_THAT(err_.str(), HasSubstr("example.com/rack"));
+}
+
+TEST_F(FleetCommands, PlanAllowsTheTopologyKeysOfTheOperator) {
+  document_.pool({.name = "v6e-a"}).option("topologyKeys", Json::array({"example.com/rack"}));
+  const int code = ask({"plan", "-f", write("by-rack.yaml", kJobByRack), "-o", "json"});
+  EXPECT_EQ(code, 4) << "no node has the label: " << err_.str();
+  EXPECT_EQ(Json::parse(out_.str())["hosts"].size(), 4U);
+}
+
+TEST_F(FleetCommands, PlanTakesObjectsThatHaveNoNamespace) {
+  const std::string path = write("cluster-scoped.yaml",
+                                 "{apiVersion: v1, kind: Namespace, metadata: {name: ml}}\n---\n"
+                                 "{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: high}, "
+                                 "value: 1000}\n");
+  EXPECT_EQ(run({"plan", "-f", path, "--pools", "v6e 4x4"}), 0) << err_.str();
+}
+
+TEST_F(FleetCommands, PlanNamesAFieldOfAnotherType) {
+  const std::string path = write("metadata.yaml", "{apiVersion: v1, kind: Pod, metadata: foo}");
+  EXPECT_EQ(run({"plan", "-f", path, "--pools", "v6e 4x4"}), 2) << err_.str();
+  EXPECT_THAT(err_.str(), HasSubstr("metadata: Invalid value"));
+  for (const char* manifest :
+       {"{apiVersion: v1, kind: Pod, metadata: {name: 5}}", "{apiVersion: v1, kind: Pod, metadata: {name: a}, spec: x}",
+        "{apiVersion: v1, kind: Pod, metadata: {name: a, labels: x, annotations: [1]}, spec: {containers: x}}",
+        "{apiVersion: batch/v1, kind: Job, metadata: {name: a}, spec: {template: {metadata: x, spec: {containers: "
+        "[x]}}}}",
+        "{apiVersion: batch/v1, kind: Job, metadata: {name: a}, spec: x}",
+        "{apiVersion: 1, kind: [x], metadata: {}}"}) {
+    EXPECT_NE(run({"plan", "-f", write("odd.yaml", manifest), "--pools", "v6e 4x4"}), 0) << manifest << out_.str();
+  }
+}
+
 TEST(OperatorInfo, ReadsTheOptionsOfTheDeployment) {
   const Json deployment = {
       {"metadata", {{"namespace", "tpu"}}},
@@ -171,7 +275,7 @@ TEST(OperatorInfo, ReadsTheOptionsOfTheDeployment) {
                                                      "--max-preemptions-per-hour=3", "--config=/etc/x"})}}})}}}}}}},
       {"status", {{"readyReplicas", 1}}}};
   fleet::Snapshot snapshot;
-  read_deployment(deployment, snapshot);
+  EXPECT_FALSE(read_deployment(deployment, snapshot)) << "it has a configuration file";
   EXPECT_EQ(snapshot.cluster.operator_version, "0.1.0");
   EXPECT_EQ(snapshot.cluster.replicas, 2);
   EXPECT_EQ(snapshot.cluster.ready, 1);

@@ -102,6 +102,24 @@ TEST(Hosts, NamesMustBeThoseOfThePodsAndAgree) {
   EXPECT_EQ(checked({host_pod(0), pod}, {service()})[1].check->names, "TPU_WORKER_HOSTNAMES is not set");
 }
 
+TEST(Hosts, ACompanionOfTheSliceIsNotChecked) {
+  Json companion = host_pod(9);
+  companion["metadata"]["annotations"].erase("tpuslice.dev/slice-host");
+  companion["spec"]["containers"][1]["env"].clear();
+  const std::vector<Host> hosts = checked({companion, host_pod(0), host_pod(1)}, {service()});
+  EXPECT_FALSE(hosts[0].check.has_value());
+  EXPECT_EQ(hosts[1].check->names, "ok");
+  EXPECT_EQ(hosts[2].check->names, "ok");
+}
+
+TEST(Hosts, ACountThatTheIndexExceedsIsNamed) {
+  Json pod = host_pod(1);
+  pod["metadata"]["annotations"]["tpuslice.dev/slice-host"] = "7";
+  EXPECT_EQ(checked({host_pod(0), pod}, {service()})[1].check->names, "host 7 of a slice of 2");
+  pod["metadata"]["annotations"]["tpuslice.dev/slice-hosts"] = "0";
+  EXPECT_EQ(checked({host_pod(0), pod}, {service()})[1].check->names, "ok");
+}
+
 TEST(Hosts, PeersResolveByAHeadlessServiceThatSelectsThem) {
   EXPECT_EQ(checked({host_pod(0)}, {})[0].check->peers, "no service train");
   Object other = service();
@@ -116,6 +134,7 @@ TEST(Hosts, ANameThatResolvesLaterIsNotOk) {
   Json pod = host_pod(0);
   pod["status"]["conditions"][0]["status"] = "False";
   EXPECT_EQ(checked({pod}, {service()})[0].check->peers, "resolves when Ready");
+  EXPECT_TRUE(checked({pod}, {service()})[0].check->ok_when_ready());
   Object early = service();
   early.mutable_json()["spec"]["publishNotReadyAddresses"] = true;
   EXPECT_EQ(checked({pod}, {early})[0].check->peers, "ok");
@@ -141,6 +160,7 @@ TEST(Hosts, TheLastExitIsTheMostRecentOne) {
 
 TEST(Hosts, ALookupNamesTheFirstThatFails) {
   EXPECT_EQ(peers_of_lookup("+\n+\n"), "ok");
+  EXPECT_EQ(peers_of_lookup(""), "no name was looked up");
   EXPECT_EQ(peers_of_lookup("+\n-train-1.train\n-train-2.train\n"), "1 of 3 resolve, not train-1.train");
 }
 

@@ -38,12 +38,17 @@ spec:
                     - {name: PASSWORD, value: secret-9}
                     - {name: TPU_WORKER_ID, value: "3"}
                     - {name: FROM, valueFrom: {secretKeyRef: {name: kept-name, key: kept-key}}}
+                  readinessProbe: {httpGet: {httpHeaders: [{name: Authorization, value: secret-11}]}}
+              tolerations: [{key: team, value: kept-value}]
+  gcsFaultToleranceOptions: {redisPassword: {value: secret-12}}
+status: {containerStatuses: [{state: {terminated: {reason: Error, message: secret-13}}}]}
 data: {a: secret-10}
 )")
                           .value();
   const std::string text = redacted(object).dump();
   EXPECT_THAT(text, Not(HasSubstr("secret-")));
-  for (const char* kept : {"pool-a", "example/train:1", "TPU_WORKER_ID\",\"value\":\"3", "PASSWORD", "kept-name"}) {
+  for (const char* kept :
+       {"pool-a", "example/train:1", "TPU_WORKER_ID\",\"value\":\"3", "PASSWORD", "kept-name", "kept-value"}) {
     EXPECT_THAT(text, HasSubstr(kept));
   }
 }

@@ -1,5 +1,8 @@
 #include "cmd/tpu-slice-operator/fleet_pages.h"
 
+#include <thread>
+#include <vector>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -16,6 +19,7 @@ using namespace std::chrono_literals;
 using slice::a_pool;
 using slice::a_slice;
 using slice::after;
+using ::testing::ElementsAre;
 using testing::FakeReviews;
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -37,6 +41,7 @@ class FleetPagesTest : public ::testing::Test {
       record.name = std::string("job-of-") + space;
       record.what = "TornDown";
       record.node = "pool-a-1";
+      record.why = "pod train-1 failed on node pool-a-1";
       snapshot_.history.push_back(record);
     }
     reviews_.lists = {{"admin", "pods", ""}, {"admin", "nodes", ""}, {"tenant", "pods", "ml"}};
@@ -88,6 +93,7 @@ TEST_F(FleetPagesTest, ShowNoNamesOfNamespacesThatTheUserMayNotRead) {
   ASSERT_EQ(history["records"].size(), 1U);
   EXPECT_EQ(history["records"][0]["name"], "job-of-ml");
   EXPECT_FALSE(history["records"][0].contains("node"));
+  EXPECT_EQ(history["records"][0]["why"], "pod train-1 failed on node pool-a-1") << "it interrupted its own slice";
 }
 
 TEST_F(FleetPagesTest, ShowNamesOfTheNamespacesOnlyThatAreAskedFor) {
@@ -139,6 +145,60 @@ TEST_F(FleetPagesTest, AnswerErrors) {
   EXPECT_THAT(reply.response.body, HasSubstr("not synced"));
 }
 
+/// Regression: the caller saw less, in a stream for minutes, as if it had no rights.
+TEST_F(FleetPagesTest, AnswerNothingIfTheRightsCannotBeReviewed) {
+  reviews_.error = Error::unavailable("no answer");
+  for (const char* page : {kSnapshot, kHistory, "/fleet/v1/watch"}) {
+    const http::Reply reply = get(std::string(page) + "?namespace=ml&namespace=nlp");
+    EXPECT_EQ(reply.response.status, 503) << page;
+    EXPECT_EQ(reply.stream, nullptr) << page;
+    EXPECT_THAT(reply.response.body, HasSubstr("no answer"));
+  }
+  EXPECT_EQ(reviews_.count(), 3U) << "the first failure ends each request";
+  reviews_.error.reset();
+  EXPECT_EQ(json(kHistory)["records"].size(), 2U);
+}
+
+/// Regression: a fleet that is too long was written again for each request.
+TEST_F(FleetPagesTest, AreWrittenOnceEvenIfTooLong) {
+  FleetPages pages([this]() -> Result<fleet::Snapshot> { return snapshot_; }, access_, clock_, {.max_bytes = 100});
+  for (int request = 0; request < 3; ++request) EXPECT_THAT(pages.snapshot({}, {}), IsError(ErrorCode::kUnavailable));
+  EXPECT_EQ(pages.written(), 1U);
+}
+
+/// Regression: requests that came at the same time wrote the same snapshot each.
+TEST_F(FleetPagesTest, AreWrittenOnceForRequestsAtTheSameTime) {
+  for (int i = 0; i < 500; ++i) {
+    for (const auto& pod : slice::pods_of({a_slice("next-" + std::to_string(i)).in("nlp")})) {
+      snapshot_.pods.push_back(pod);
+    }
+  }
+  std::vector<std::jthread> requests;
+  for (int i = 0; i < 8; ++i) requests.emplace_back([this] { EXPECT_TRUE(pages_.snapshot({}, {}).ok()); });
+  requests.clear();
+  EXPECT_EQ(pages_.written(), 1U);
+  EXPECT_EQ(taken_, 1);
+}
+
+/// Regression: a lock was held while the fleet was read.
+TEST_F(FleetPagesTest, ShowTheLastFleetWhileItIsReadAgain) {
+  FleetPages* self = nullptr;
+  std::vector<std::string> meanwhile;
+  FleetPages pages(
+      [&]() -> Result<fleet::Snapshot> {
+        if (++taken_ == 2) meanwhile.push_back(self->snapshot({}, {}).value_or("<error>"));
+        return snapshot_;
+      },
+      access_, clock_);
+  self = &pages;
+  const std::string first = pages.snapshot({}, {}).value_or("");
+  clock_.advance(2s);
+  snapshot_.time += 2s;
+  EXPECT_NE(pages.snapshot({}, {}).value_or(""), first);
+  EXPECT_THAT(meanwhile, ElementsAre(first));
+  EXPECT_EQ(taken_, 2);
+}
+
 TEST_F(FleetPagesTest, AreBounded) {
   FleetPages pages([this]() -> Result<fleet::Snapshot> { return snapshot_; }, access_, clock_, {.max_bytes = 100});
   EXPECT_THAT(pages.snapshot({}, {}), IsError(ErrorCode::kUnavailable, HasSubstr("read it from the API server")));
@@ -180,41 +240,65 @@ TEST_F(FleetPagesTest, StreamWhatHasChanged) {
   EXPECT_EQ(next(), "<ended>");
 }
 
+MATCHER_P(Answers, allowed, "") { return arg.ok() && *arg == allowed; }
+
 TEST(ResourceAccess, RemembersDecisionsForAMinute) {
   FakeClock clock;
   FakeReviews reviews;
   reviews.lists = {{"admin", "pods", ""}};
   ResourceAccess access({}, reviews, clock);
   const Json admin = {{"user", "admin"}, {"groups", {"a"}}};
-  EXPECT_TRUE(access.may_list(admin, {"", "pods", ""}));
-  EXPECT_TRUE(access.may_list(admin, {"", "pods", ""}));
+  EXPECT_THAT(access.may_list(admin, {"", "pods", ""}), Answers(true));
+  EXPECT_THAT(access.may_list(admin, {"", "pods", ""}), Answers(true));
   EXPECT_EQ(reviews.count(), 1U);
   EXPECT_EQ(reviews.reviews()[0]["spec"], Json::parse(R"({"user": "admin", "groups": ["a"],
                             "resourceAttributes": {"verb": "list", "group": "", "resource": "pods"}})"));
-  EXPECT_FALSE(access.may_list({{"user", "tenant"}}, {"", "pods", ""}));
-  EXPECT_FALSE(access.may_list(admin, {"", "pods", "ml"})) << "another question";
+  EXPECT_THAT(access.may_list({{"user", "tenant"}}, {"", "pods", ""}), Answers(false));
+  EXPECT_THAT(access.may_list(admin, {"", "pods", "ml"}), Answers(false)) << "another question";
   EXPECT_EQ(reviews.reviews()[2]["spec"]["resourceAttributes"]["namespace"], "ml");
   clock.advance(61s);
   reviews.lists.clear();
-  EXPECT_FALSE(access.may_list(admin, {"", "pods", ""}));
+  EXPECT_THAT(access.may_list(admin, {"", "pods", ""}), Answers(false));
 }
 
-TEST(ResourceAccess, DeniesWhatCannotBeReviewed) {
+/// Regression: what could not be reviewed was denied.
+TEST(ResourceAccess, IsUnavailableIfItCannotBeReviewed) {
   FakeClock clock;
   FakeReviews reviews;
   reviews.lists = {{"admin", "pods", ""}};
   ResourceAccess limited({.per_second = 1, .burst = 1}, reviews, clock);
-  EXPECT_TRUE(limited.may_list({{"user", "admin"}}, {"", "pods", ""}));
-  EXPECT_FALSE(limited.may_list({{"user", "admin"}, {"uid", "2"}}, {"", "pods", ""})) << "too many";
+  const auto may_list = [&](const char* uid) {
+    return limited.may_list({{"user", "admin"}, {"uid", uid}}, {"", "pods", ""});
+  };
+  EXPECT_THAT(may_list("1"), Answers(true));
+  EXPECT_THAT(may_list("2"), IsError(ErrorCode::kUnavailable, HasSubstr("too many")));
   clock.advance(2s);
-  reviews.error = Error::unavailable("no answer");
-  EXPECT_FALSE(limited.may_list({{"user", "admin"}, {"uid", "2"}}, {"", "pods", ""}));
+  reviews.error = Error::invalid_argument("no answer");
+  EXPECT_THAT(may_list("2"), IsError(ErrorCode::kUnavailable, HasSubstr("no answer")));
   reviews.error.reset();
   clock.advance(2s);
-  EXPECT_TRUE(limited.may_list({{"user", "admin"}, {"uid", "2"}}, {"", "pods", ""})) << "that is not remembered";
+  EXPECT_THAT(may_list("2"), Answers(true)) << "that is not remembered";
   limited.stop();
   clock.advance(2s);
-  EXPECT_FALSE(limited.may_list({{"user", "admin"}, {"uid", "3"}}, {"", "pods", ""}));
+  EXPECT_THAT(may_list("3"), IsError(ErrorCode::kUnavailable, HasSubstr("stops")));
+  EXPECT_THAT(may_list("1"), Answers(true)) << "it is remembered";
+}
+
+/// Regression: reviews could take all threads of the metrics server.
+TEST(ResourceAccess, HasFewReviewsInFlight) {
+  FakeClock clock;
+  FakeReviews reviews;
+  ResourceAccess access({.max_in_flight = 2}, reviews, clock);
+  const auto may_list = [&](const std::string& space) { return access.may_list({}, {"", "pods", space}); };
+  std::vector<Result<bool>> nested;
+  reviews.on_review = [&](const std::stop_token&) {
+    if (nested.size() < 2 && reviews.count() <= 2) nested.push_back(may_list(std::to_string(reviews.count())));
+  };
+  EXPECT_TRUE(may_list("0").ok());
+  ASSERT_EQ(nested.size(), 2U);
+  EXPECT_THAT(nested[0], IsError(ErrorCode::kUnavailable, HasSubstr("too many"))) << "the third";
+  EXPECT_THAT(nested[1], Answers(false));
+  EXPECT_THAT(may_list("9"), Answers(false)) << "all have ended";
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 #include "controllers/history/journal.h"
 
+#include <algorithm>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -17,6 +19,7 @@ using ::testing::Not;
 using ::testing::SizeIs;
 
 const ObjectKey kSlice = an_interruption().slice;
+const Record kFirst = record_of(an_interruption(1));
 
 class HistoryJournal : public ::testing::Test {
  protected:
@@ -57,7 +60,7 @@ TEST_F(HistoryJournal, WritesEachInterruptionOnce) {
 TEST_F(HistoryJournal, AddsTheRecoveryToARecordThatIsNotWritten) {
   journal_.record(an_interruption(1));
   ASSERT_TRUE(journal_.interrupted(kSlice));
-  journal_.recover(kSlice, {after(9s), "b"});
+  journal_.recover(kFirst, {after(9s), "b"});
   EXPECT_FALSE(journal_.interrupted(kSlice));
   const Ring ring = merged();
   ASSERT_THAT(ring.records(), SizeIs(1));
@@ -71,7 +74,7 @@ TEST_F(HistoryJournal, AddsTheRecoveryToARecordOfAnotherLeader) {
   of_other = written(of_other);
   EXPECT_THAT(merged(of_other).changed(), IsEmpty());
   ASSERT_TRUE(journal_.interrupted(kSlice));
-  journal_.recover(kSlice, {after(30s), "b"});
+  journal_.recover(kFirst, {after(30s), "b"});
   const Ring ring = merged(of_other);
   EXPECT_THAT(ring.changed(), ElementsAre(0U));
   EXPECT_EQ(ring.records().at(0).recovery, (Recovery{after(30s), "b"}));
@@ -92,7 +95,7 @@ TEST_F(HistoryJournal, DropsARecoveryWhoseRecordIsTooOld) {
   journal_.record(an_interruption(1));
   const Ring ring = written(merged());
   (void)merged(ring);
-  journal_.recover(kSlice, {after(30s), "b"});
+  journal_.recover(kFirst, {after(30s), "b"});
   EXPECT_THAT(merged(Ring()).records(), IsEmpty()) << "a thousand newer ones have taken its place";
 }
 
@@ -102,6 +105,49 @@ TEST_F(HistoryJournal, LosesTheOldestWhenItCannotWrite) {
   ASSERT_THAT(ring.records(), SizeIs(1000));
   EXPECT_EQ(ring.records().begin()->second.placement, "members-3");
   EXPECT_THAT(metrics_.scrape(), HasSubstr("tpuslice_history_records_lost_total 3\n"));
+}
+
+/// Regression: a slice that was interrupted again was said to run again.
+TEST_F(HistoryJournal, AddsTheRecoveryToTheInterruptionThatWasSeenOnly) {
+  journal_.record(an_interruption(1));
+  const std::optional<Record> seen = journal_.interrupted(kSlice);
+  ASSERT_TRUE(seen);
+  journal_.record(an_interruption(2, 20s));
+  journal_.recover(*seen, {after(30s), "b"});
+  ASSERT_TRUE(journal_.interrupted(kSlice));
+  EXPECT_EQ(journal_.interrupted(kSlice)->placement, "members-2");
+  const Ring ring = merged();
+  for (const auto& [sequence, record] : ring.records()) EXPECT_FALSE(record.recovery) << sequence;
+}
+
+plan::Interruption of_slice(int number) {
+  plan::Interruption out = an_interruption(number);
+  out.slice.name = fmt::format("train-{}", number);
+  return out;
+}
+
+/// Regression: while the ConfigMaps could not be read, each interrupted slice stayed in memory.
+TEST_F(HistoryJournal, DoesNotWaitForASliceWhoseRecordWasDropped) {
+  for (int number = 0; number < 1001; ++number) journal_.record(of_slice(number));
+  EXPECT_FALSE(journal_.interrupted(of_slice(0).slice));
+  EXPECT_TRUE(journal_.interrupted(of_slice(1).slice));
+  for (int number = 0; number < 1001; ++number) journal_.record(an_interruption(number));
+  EXPECT_EQ(journal_.interrupted(kSlice)->placement, "members-1000") << "the dropped one was another";
+}
+
+/// Regression: recoveries were added without a limit.
+TEST_F(HistoryJournal, LosesTheOldestWhenItCannotWriteRecoveries) {
+  Ring of_other;
+  of_other.append(record_of(of_slice(5000)));
+  (void)merged(written(of_other));
+  for (int number = 0; number < 1000; ++number) journal_.record(of_slice(number));
+  journal_.recover(record_of(of_slice(5000)), {after(30s), "b"});
+  const Ring ring = merged(written(of_other));
+  EXPECT_EQ(std::ranges::count(ring.records(), true, [](const auto& each) { return each.second.recovery.has_value(); }),
+            1);
+  EXPECT_EQ(ring.find(record_of(of_slice(0))), nullptr);
+  EXPECT_NE(ring.find(record_of(of_slice(1))), nullptr);
+  EXPECT_THAT(metrics_.scrape(), HasSubstr("tpuslice_history_records_lost_total 1\n"));
 }
 
 TEST_F(HistoryJournal, NamesTheObjectThatOwnsTheWorkload) {

@@ -40,6 +40,14 @@ TEST(Recovery, IsWhenAllHostsRun) {
   EXPECT_EQ(runs_again_in(interrupted(), {}), std::nullopt);
 }
 
+/// Regression: the start of slices with readiness probes was never observed, as their hosts run before they are Ready.
+TEST(Recovery, HostsRunBeforeTheyAreReady) {
+  EXPECT_TRUE(all_run(again().host(1, [](PodView& pod) { pod.not_ready = true; }).slice()));
+  EXPECT_FALSE(all_run(again().unscheduled(1).slice()));
+  EXPECT_FALSE(all_run(again().fails(1).slice()));
+  EXPECT_FALSE(all_run(again().terminating(1).slice()));
+}
+
 TEST(Recovery, IsNotThePlacementThatWasInterrupted) {
   Record record = interrupted();
   record.placement = again().pod(0)->annotation(tpu::kSliceMembers);

@@ -88,6 +88,19 @@ TEST(Interruption, IsTheSameInThePlanThatDeletesTheRest) {
   EXPECT_EQ(first->placement, second->placement);
 }
 
+/// Regression: it was the uid of the first host that was left.
+TEST(Interruption, WithoutTheAnnotationHasNoPlacementUnlessTheSliceIsOnePod) {
+  const auto without = [](PodView& pod) { pod.annotations.erase(std::string(tpu::kSliceMembers)); };
+  const auto placement = [](const SliceBuilder& slice) {
+    const auto out = interruption_of(slice.slice(), {plan::kTornDown, "PodLost", "x"}, after(1h));
+    return out == nullptr ? "<none>" : out->placement;
+  };
+  EXPECT_EQ(placement(hundred_seconds_old().each(without).fails(2)), "");
+  EXPECT_EQ(placement(hundred_seconds_old().each(without).fails(2).terminating(0)), "");
+  const SliceBuilder single = a_slice("train").hosts(1).runs_in("pool-a", 60s).each(without);
+  EXPECT_EQ(placement(single), single.pod(0)->uid);
+}
+
 TEST(Interruption, OfASliceOfWhichNoPodIsLeftIsThatOfTheLostPod) {
   const PodPtr lost = hundred_seconds_old().fails(2).pod(2);
   const auto out = interruption_of(read_slice(hundred_seconds_old().key(), {lost}),

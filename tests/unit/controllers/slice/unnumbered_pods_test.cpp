@@ -12,6 +12,7 @@ namespace {
 
 using namespace std::chrono_literals;
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
@@ -41,7 +42,7 @@ TEST(UnnumberedPod, OfAJobWarnsAboutTheJob) {
   EXPECT_EQ(event.message,
             "Each pod is one of 4 hosts of a slice, tpu-v6e-slice 4x4, but gets no TPU_WORKER_ID, so the hosts do not "
             "find each other: create the Job again with completionMode Indexed and the subdomain of a headless service "
-            "in its pod template");
+            "in its pod template, in a JobSet with spec.network.enableDNSHostnames");
 }
 
 TEST(UnnumberedPod, WithIndexLacksASubdomain) {
@@ -49,12 +50,17 @@ TEST(UnnumberedPod, WithIndexLacksASubdomain) {
       [](PodView& view) { view.annotations[std::string(tpu::kCompletionIndex)] = std::string("0"); });
   const plan::Plan plan = plan_unnumbered_pod(*pod, after(1s));
   ASSERT_THAT(plan.events, SizeIs(1));
-  EXPECT_THAT(plan.events[0].message, ::testing::EndsWith("create the Job again with the subdomain of a headless "
-                                                          "service in its pod template"));
+  EXPECT_THAT(plan.events[0].message, HasSubstr("create the Job again with the subdomain of a headless service in its "
+                                                "pod template"));
 }
 
 TEST(UnnumberedPod, WarnsOnlyWhileItIsNew) {
   EXPECT_TRUE(plan_unnumbered_pod(*unnumbered_pod_of_job(), after(60s)).empty());
+}
+
+// Otherwise each change of its status would send a further event.
+TEST(UnnumberedPod, IsPlannedOnlyBeforeItHasANode) {
+  EXPECT_THAT(unnumbered_pod(*unnumbered_pod_of_job([](PodView& pod) { pod.node_name = "node-a"; })), IsEmpty());
 }
 
 TEST(UnnumberedPod, IsOneOfSeveralHostsOfAJob) {

@@ -53,6 +53,39 @@ TEST(Texts, CountInWords) {
   EXPECT_EQ(counted(4, "host"), "4 hosts");
 }
 
+// A pod's message and a workload's labels are text of users.
+TEST(Texts, HaveNoControlCharactersOfUsers) {
+  const std::string bad = "\x1b[2J\n\x7f";
+  const FleetSlice slice{.workload = {"ml" + bad, "JobSet", "a" + bad},
+                         .slice = "a" + bad,
+                         .tpu = "v6e" + bad,
+                         .topology = "4x4" + bad,
+                         .hosts = 4,
+                         .pool = "p" + bad,
+                         .code = "c" + bad,
+                         .reason = "r" + bad};
+  WorkloadExplanation waits{.workload = slice.workload, .slices = {slice}, .waiting = 1};
+  waits.earliest = waits.autoscaler = bad;
+  waits.helps = {bad};
+  PoolExplanation pool{.problems = {bad}, .starts = {bad}};
+  pool.pool.name = pool.pool.problem = pool.pool.zone = pool.pool.topology = bad;
+  ManifestPlan plan{.slices = {slice}, .autoscaler = bad};
+  plan.hosts.push_back({.slice = bad, .env = {{bad, bad}}});
+  ManifestPlan fits = plan;
+  fits.slices.front().code.clear();
+  HistoryAnswer history;
+  history.records.push_back({.why = bad});
+  history.worst_node = bad;
+  const Timestamp now = FleetDocument::now();
+  for (const std::string& text :
+       {explanation_text(waits, now), explanation_text(pool, now), plan_text(plan, {}, true), plan_text(fits, {}, true),
+        history_text(history, now), what_if_text({.changes = {bad}}, now)}) {
+    EXPECT_EQ(text.find('\x1b'), std::string::npos) << text;
+    EXPECT_EQ(text.find('\x7f'), std::string::npos) << text;
+    EXPECT_EQ(text.find("[2J\n"), std::string::npos) << text;
+  }
+}
+
 TEST(Texts, ClocksHaveTheDateOfAnotherDay) {
   EXPECT_EQ(clock_text(FleetDocument::now(), FleetDocument::now()), "12:00");
   EXPECT_EQ(clock_text(FleetDocument::now() + std::chrono::hours(24), FleetDocument::now()), "2026-01-02 12:00");

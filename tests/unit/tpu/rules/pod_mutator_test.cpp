@@ -50,6 +50,16 @@ TEST(MutatePod, MarksHostZero) {
   EXPECT_EQ(host_label({.replica = 1, .host = 2}), "");
 }
 
+// A client that selects it reads one pod of each slice.
+TEST(MutatePod, ErasesTheMarkOfHostZeroFromOtherHosts) {
+  Json pod = RayPod{.replica = 1, .host = 2}.json();
+  pod["metadata"]["labels"]["tpuslice.dev/host"] = "0";
+  EXPECT_FALSE(mutated(pod)["metadata"]["labels"].contains("tpuslice.dev/host"));
+  Json first = RayPod{.replica = 1, .host = 0}.json();
+  first["metadata"]["labels"]["tpuslice.dev/host"] = "0";
+  EXPECT_EQ(mutated(first)["metadata"]["labels"]["tpuslice.dev/host"], "0");
+}
+
 TEST(MutatePod, SelectsTheNodesThatTheAffinityDemands) {
   Json pod = RayPod{.replica = 1, .host = 2}.json();
   const Json selector = pod["spec"]["nodeSelector"];

@@ -98,6 +98,13 @@ TEST(UnknownAccelerator, IsComparedWithTheKnownOnes) {
   EXPECT_EQ(suggestion("v6e"), "did you mean tpu-v6e-slice?");
   EXPECT_EQ(suggestion("tpu-v5litepod-slice"), "did you mean tpu-v5-lite-podslice?");
   EXPECT_EQ(suggestion("tpu-v7x-slice"), "") << "too different";
+  for (const char* label : {"tpu-v5e-slice", "v5e", "tpu-v5e", "tpu-v5-lite", "tpu-v5lite", "tpu-v5-lite-slice"}) {
+    EXPECT_EQ(suggestion(label), "did you mean tpu-v5-lite-podslice?") << label;
+  }
+  EXPECT_EQ(suggestion("tpu-v5-lite-dev"), "did you mean tpu-v5-lite-device?");
+  for (const char* label : {"v5p", "tpu-v5p", "tpu-v5p-podslice", "tpu-v5-slice"}) {
+    EXPECT_EQ(suggestion(label), "did you mean tpu-v5p-slice?") << label;
+  }
   EXPECT_EQ(suggestion(kUnknown), "") << "another generation";
 }
 

@@ -68,6 +68,66 @@ TEST_F(SliceLinesTest, LeaveFailuresToTheTimeline) {
   EXPECT_FALSE(change(ready_pod(0), unready));
 }
 
+// The pod of an Indexed Job stays when it has failed.
+TEST_F(SliceLinesTest, DoNotCountPodsThatHaveFailed) {
+  create_both();
+  start_both();
+  lines_.clear();
+  Json failed = ready_pod(1);
+  failed["status"] = {{"phase", "Failed"}};
+  EXPECT_FALSE(change(ready_pod(1), failed));
+  EXPECT_TRUE(change(failed, failed)) << "its failure has a line";
+  Json created = host_pod(1);
+  Json ready = ready_pod(1);
+  for (Json* pod : {&created, &ready}) (*pod)["metadata"]["name"] = "train-0-1-again";
+  EXPECT_TRUE(change(nullptr, created, sim::ChangeType::kAdded));
+  EXPECT_TRUE(change(created, ready));
+  EXPECT_TRUE(change(failed, failed, sim::ChangeType::kDeleted));
+  EXPECT_THAT(lines_, ElementsAre("slice train-0: 2 pods created, gated", "slice train-0: on v6e-a, whole",
+                                  "slice train-0: 2 of 2 Ready"));
+}
+
+TEST_F(SliceLinesTest, SayOnceThatASliceOfFailedPodsIsGone) {
+  create_both();
+  for (int host = 0; host < 2; ++host) {
+    Json failed = ready_pod(host);
+    failed["status"] = {{"phase", "Failed"}};
+    EXPECT_FALSE(change(host_pod(host), failed));
+  }
+  lines_.clear();
+  for (int host = 0; host < 2; ++host) {
+    Json failed = ready_pod(host);
+    failed["status"] = {{"phase", "Failed"}};
+    EXPECT_TRUE(change(failed, failed, sim::ChangeType::kDeleted));
+  }
+  EXPECT_THAT(lines_, ElementsAre("slice train-0: gone"));
+}
+
+TEST_F(SliceLinesTest, SayThatASliceIsReadyAgain) {
+  create_both();
+  start_both();
+  lines_.clear();
+  Json unready = ready_pod(0);
+  unready["status"]["conditions"][0]["status"] = "False";
+  EXPECT_FALSE(change(ready_pod(0), unready));
+  EXPECT_TRUE(change(unready, ready_pod(0)));
+  EXPECT_THAT(lines_, ElementsAre("slice train-0: 2 of 2 Ready"));
+}
+
+TEST_F(SliceLinesTest, SayOnceThatASliceHasSucceeded) {
+  create_both();
+  start_both();
+  lines_.clear();
+  Json succeeded = ready_pod(0);
+  for (int host = 0; host < 2; ++host) {
+    succeeded = ready_pod(host);
+    succeeded["status"] = {{"phase", "Succeeded"}};
+    EXPECT_TRUE(change(ready_pod(host), succeeded));
+  }
+  EXPECT_TRUE(change(succeeded, succeeded));
+  EXPECT_THAT(lines_, ElementsAre("slice train-0: succeeded"));
+}
+
 TEST_F(SliceLinesTest, LeaveOtherObjectsToTheTimeline) {
   Json head = ready_pod(0);
   head["metadata"].erase("labels");

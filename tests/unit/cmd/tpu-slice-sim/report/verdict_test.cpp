@@ -57,6 +57,26 @@ TEST(Verdict, NamesOtherPods) {
   EXPECT_EQ(verdict.sentence, "0 of 1 pod run");
 }
 
+TEST(Verdict, SaysOfFailedPodsThatTheyHaveFailed) {
+  Json failed = ready_pod(0);
+  failed["status"] = {{"phase", "Failed"}};
+  const Verdict verdict = judge({stored(failed), stored(ready_pod(1)), stored(other_pod("Failed"))});
+  EXPECT_THAT(verdict.lines, ElementsAre("failed: slice train-0 (2 hosts): 1 of 2 pods run; pod train-0-0: Failed",
+                                         "failed: pod ml/head: Failed"));
+  EXPECT_EQ(verdict.sentence, "0 of 1 slice and 0 of 1 other pod run");
+  EXPECT_FALSE(verdict.all_run);
+}
+
+TEST(Verdict, NamesAPodThatWaitsBeforeOneThatHasFailed) {
+  Json failed = ready_pod(0);
+  failed["metadata"]["annotations"]["tpuslice.dev/waiting"] = "in use";
+  failed["status"] = {{"phase", "Failed"}};
+  Json again = host_pod(0);
+  again["metadata"]["name"] = "train-0-0-again";
+  EXPECT_THAT(judge({stored(failed), stored(ready_pod(1)), stored(again)}).lines,
+              ElementsAre("waits: slice train-0 (2 hosts): 1 of 2 pods run; pod train-0-0-again: Pending"));
+}
+
 TEST(Verdict, AwaitsTheReasonOfAYoungSlice) {
   EXPECT_TRUE(awaits_reason({stored(host_pod(0)), stored(host_pod(1))}, kCreated + 7s));
   EXPECT_FALSE(awaits_reason({stored(host_pod(0))}, kCreated + 8s));
