@@ -1,5 +1,6 @@
 #include "fleet/history_record.h"
 
+#include <initializer_list>
 #include <utility>
 
 #include "api/base/strings.h"
@@ -58,17 +59,18 @@ std::vector<HistoryRecord> read_history_lines(std::string_view text) {
 
 Json write_history_record(const HistoryRecord& record) {
   Json json = {{"time", format_rfc3339(record.time)}};
-  const std::pair<const char*, const std::string*> texts[] = {{"namespace", &record.namespace_name},
-                                                              {"kind", &record.kind},
-                                                              {"name", &record.name},
-                                                              {"slice", &record.slice},
-                                                              {"what", &record.what},
-                                                              {"code", &record.code},
-                                                              {"why", &record.why},
-                                                              {"container", &record.container},
-                                                              {"node", &record.node},
-                                                              {"pool", &record.pool},
-                                                              {"backOn", &record.back_on}};
+  const std::initializer_list<std::pair<const char*, const std::string*>> texts = {
+      {"namespace", &record.namespace_name},
+      {"kind", &record.kind},
+      {"name", &record.name},
+      {"slice", &record.slice},
+      {"what", &record.what},
+      {"code", &record.code},
+      {"why", &record.why},
+      {"container", &record.container},
+      {"node", &record.node},
+      {"pool", &record.pool},
+      {"backOn", &record.back_on}};
   for (const auto& [member, text] : texts) {
     if (!text->empty()) json[member] = *text;
   }

@@ -64,7 +64,7 @@ class SliceMaker {
   }
 
  private:
-  std::string topology_of(const PodView& pod) const {
+  [[nodiscard]] std::string topology_of(const PodView& pod) const {
     if (const std::string& selected = value_of(pod.scheduling->node_selector, tpu::kTopologyLabel); !selected.empty())
       return selected;
     const placement::NodeUse* const use = std::as_const(model_.cache.domains()).find(pod.node_name);
@@ -72,7 +72,7 @@ class SliceMaker {
   }
 
   /// The pool in which it runs.
-  std::string pool_of() const {
+  [[nodiscard]] std::string pool_of() const {
     if (!cached_.occupied.empty()) return cached_.occupied.front();
     for (const PodPtr& pod : cached_.slice.hosts) {
       const placement::NodeUse* const use = std::as_const(model_.cache.domains()).find(pod->node_name);
@@ -197,7 +197,7 @@ class SliceMaker {
     }
   }
 
-  const Verdict* find_verdict() const {
+  [[nodiscard]] const Verdict* find_verdict() const {
     const auto found = model_.outlook.verdicts.find(cached_.slice.key);
     return found == model_.outlook.verdicts.end() ? nullptr : &found->second;
   }

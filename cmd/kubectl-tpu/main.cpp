@@ -17,8 +17,10 @@ namespace {
 
 /// Whether standard output is a terminal that shows colours; see no-color.org.
 bool shows_colours() {
+  // NOLINTBEGIN(concurrency-mt-unsafe): nothing writes them
   const char* const no_colour = std::getenv("NO_COLOR");
   const char* const terminal = std::getenv("TERM");
+  // NOLINTEND(concurrency-mt-unsafe)
   return isatty(STDOUT_FILENO) == 1 && (no_colour == nullptr || *no_colour == '\0') &&
          (terminal == nullptr || std::string_view(terminal) != "dumb");
 }

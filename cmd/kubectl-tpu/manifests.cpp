@@ -151,6 +151,7 @@ Result<SliceShape> parse_slice_shape(std::string_view text) {
   Result<const tpu::Accelerator*> accelerator = tpu::find_accelerator(label);
   if (!accelerator) {
     std::vector<std::string_view> names;
+    names.reserve(std::size(kGenerations));
     for (const auto& [name, of] : kGenerations) names.push_back(name);
     return Error::invalid_argument("found \"{}\", expected one of {}, or the label of an accelerator", label,
                                    fmt::join(names, ", "));

@@ -51,6 +51,7 @@ bool read_options(const Json& container, const std::string& namespace_name, flee
     if (!is_config) arguments.push_back(argument);
   }
   std::vector<const char*> argv;
+  argv.reserve(arguments.size());
   for (const std::string& argument : arguments) argv.push_back(argument.c_str());
   const auto line = parse_command_line(static_cast<int>(argv.size()), argv.data());
   if (!line || !line->output.empty() || line->drain) return false;

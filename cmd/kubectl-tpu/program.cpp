@@ -4,7 +4,7 @@
 
 #include <cerrno>
 #include <csignal>
-#include <cstring>
+#include <system_error>
 
 #include <fmt/format.h>
 #include <spawn.h>
@@ -48,7 +48,8 @@ Result<int> run_program(std::vector<std::string> command, const std::stop_token&
   const int failed = posix_spawnp(&child, name.c_str(), nullptr, &attributes, arguments.data(), environ);
   posix_spawnattr_destroy(&attributes);
   if (failed == ENOENT) return Error::not_found("{}: no such program in PATH", name);
-  if (failed != 0) return Error::unavailable("{}: cannot be started: {}", name, std::strerror(failed));
+  if (failed != 0)
+    return Error::unavailable("{}: cannot be started: {}", name, std::generic_category().message(failed));
   int status = 0;
   {
     const std::stop_callback on_stop(stop, [child] { kill(child, SIGTERM); });

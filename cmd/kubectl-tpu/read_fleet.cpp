@@ -48,7 +48,7 @@ Status add_workloads(client::Client& api, const std::string& namespace_name, con
   for (const ResourceType& type : workload_types()) {
     if (type == kJobs || type == kStatefulSets) continue;
     const client::ListOptions options{.namespace_name = namespace_name, .metadata_only = true};
-    const Status added = add_list(api, type, options, kMaxFleetWorkloads, stop, list);
+    Status added = add_list(api, type, options, kMaxFleetWorkloads, stop, list);
     const bool ignored = added.ok() || is_refusal(added.error()) || added.error().code() == ErrorCode::kNotFound;
     if (!ignored) return added;
   }

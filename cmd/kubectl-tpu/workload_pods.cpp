@@ -143,6 +143,7 @@ Result<Workload> find_workload(Context& context, const std::string& text) {
   if (found.empty()) return Error::not_found("{}: no workload of that name in namespace {}", text, namespace_name);
   if (found.size() > 1) {
     std::vector<std::string> names;
+    names.reserve(found.size());
     for (const Workload& each : found) names.push_back(each.name());
     return Error::invalid_argument("{}: which one? {}", text, fmt::join(names, ", "));
   }

@@ -15,8 +15,12 @@ Result<SimCommandLine> parse_sim_command_line(int argc, const char* const* argv)
   SimCommandLine result;
   SimOptions& options = result.options;
   app.set_version_flag("--version", TPUSLICE_VERSION);
-  app.add_option("--pools", options.pools,
-                 "Node pools (YAML, see docs/simulator.md). Default: two v6e 4x4, one v5e 4x8, one of CPU nodes.");
+  CLI::Option* const pools =
+      app.add_option("--pools", options.pools,
+                     "Node pools (YAML, see docs/simulator.md). Default: two v6e 4x4, one v5e 4x8, one of CPU nodes.");
+  app.add_option("--nodes", options.nodes,
+                 "Nodes of a real cluster instead, as `kubectl get nodes -o json` prints them.")
+      ->excludes(pools);
   app.add_option("--kubeconfig", options.kubeconfig, "Where to write the kubeconfig. Default: a temporary file.");
   app.add_option("--listen", options.listen, "Address of the API server. Default: 127.0.0.1 and a free port.");
   app.add_flag("--serve", options.serve, "Go on when things have settled, until interrupted.");
@@ -33,7 +37,8 @@ Result<SimCommandLine> parse_sim_command_line(int argc, const char* const* argv)
   app.add_option("--log-level", options.log_level, "Of the operator: debug, info, warn or error. Default: warn")
       ->check(CLI::IsMember({"debug", "info", "warn", "error"}));
   app.add_flag("-v,--verbose", options.verbose, "A line for each pod of a slice, and for all events.");
-  app.add_option("manifests", options.manifests, "Manifests to apply at the start.")->check(CLI::ExistingFile);
+  app.add_option("manifests", options.manifests, "Manifests to apply at the start, or lists that kubectl printed.")
+      ->check(CLI::ExistingFile);
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& success) {

@@ -10,6 +10,7 @@ namespace tpuslice {
 
 struct SimOptions {
   std::string pools;                   ///< YAML file of node pools; empty: the default ones.
+  std::string nodes;                   ///< File with a list of nodes instead of pools (saved_objects.h).
   std::vector<std::string> manifests;  ///< Applied at the start, in order.
   std::string kubeconfig;              ///< Output path of the kubeconfig; empty: a temporary file.
   std::string listen = "127.0.0.1:0";  ///< The simulated API server.

@@ -8,8 +8,10 @@
 #include "api/client/credentials.h"
 #include "api/types/yaml.h"
 #include "cmd/tpu-slice-sim/assets.h"
+#include "cmd/tpu-slice-sim/cluster/saved_objects.h"
 #include "cmd/tpu-slice-sim/report/slice_lines.h"
 #include "tpu/catalog.h"
+#include "tpu/labels.h"
 
 namespace tpuslice {
 namespace {
@@ -41,8 +43,25 @@ Status check_topologies(const std::vector<sim::NodePool>& pools) {
   return {};
 }
 
+/// The saved nodes, and nodes without TPUs for all other pods if there are none among them.
+Status read_nodes(const std::string& path, sim::ClusterOptions& out) {
+  ASSIGN_OR_RETURN(const std::string text, read_file(path));
+  const auto list = parse_yaml(text);
+  if (!list) return list.error().within(path);
+  auto nodes = sim::saved_nodes(*list);
+  if (!nodes) return nodes.error().within(path);
+  out.nodes = std::move(*nodes);
+  std::erase_if(out.pools, [](const sim::NodePool& pool) { return !pool.accelerator.empty(); });
+  const bool only_tpus = std::ranges::all_of(out.nodes, [](const Json& node) {
+    return !string_at(node, {"metadata", "labels", tpu::kAcceleratorLabel}).empty();
+  });
+  if (!only_tpus) out.pools.clear();
+  return {};
+}
+
 Result<sim::ClusterOptions> cluster_options(const SimOptions& options) {
   sim::ClusterOptions result;
+  if (!options.nodes.empty()) RETURN_IF_ERROR(read_nodes(options.nodes, result));
   if (options.pools.empty()) return result;
   ASSIGN_OR_RETURN(const std::string text, read_file(options.pools));
   const auto documents = parse_yaml_documents(text);
@@ -190,21 +209,28 @@ Status Simulator::apply(const std::string& path, const std::stop_token& stop) {
   client::Client api(*transport, {.field_manager = "tpu-slice-sim"});
   for (const YamlDocument& document : *documents) {
     const std::string where = fmt::format("{}:{}", path, document.line);
-    const Object object(document.value);
-    const sim::ResourcePtr resource = cluster_.registry().resources().find_kind(object.api_version(), object.kind());
-    if (!resource) {
-      return Error::invalid_argument("{}: no kind \"{}\" in \"{}\" is served", where, object.kind(),
-                                     object.api_version());
+    for (Json& manifest : sim::saved_manifests(document.value)) {
+      RETURN_IF_ERROR(apply_object(api, Object(std::move(manifest)), where, stop));
     }
-    const ResourceType type{resource->group, resource->version, resource->kind, resource->plural, resource->namespaced};
-    ObjectKey key = object.key();
-    if (resource->namespaced && key.namespace_name.empty()) key.namespace_name = "default";
-    const auto applied = api.patch(type, key, client::PatchType::kApply, object.json(), {.force = true}, stop);
-    if (!applied) return applied.error().within(where);
   }
   // Settling starts here, even if nothing changes.
   const MutexLock lock(mutex_);
   last_change_ = clock_.now();
+  return {};
+}
+
+Status Simulator::apply_object(client::Client& api, const Object& object, const std::string& where,
+                               const std::stop_token& stop) {
+  const sim::ResourcePtr resource = cluster_.registry().resources().find_kind(object.api_version(), object.kind());
+  if (!resource) {
+    return Error::invalid_argument("{}: no kind \"{}\" in \"{}\" is served", where, object.kind(),
+                                   object.api_version());
+  }
+  const ResourceType type{resource->group, resource->version, resource->kind, resource->plural, resource->namespaced};
+  ObjectKey key = object.key();
+  if (resource->namespaced && key.namespace_name.empty()) key.namespace_name = "default";
+  const auto applied = api.patch(type, key, client::PatchType::kApply, object.json(), {.force = true}, stop);
+  if (!applied) return applied.error().within(where);
   return {};
 }
 

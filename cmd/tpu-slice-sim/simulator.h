@@ -37,7 +37,8 @@ class Simulator {
   /// Waits until the operator's caches are synced and its webhook is registered. Errors: Timeout;
   /// Cancelled; the error with which the operator stopped.
   Status wait_ready(Duration limit, const std::stop_token& stop);
-  /// Applies every document of the manifest at `path`, as `kubectl apply --server-side` does.
+  /// Applies every document of the manifest at `path`, as `kubectl apply --server-side` does, and the items of lists
+  /// (saved_manifests()).
   ///
   /// Errors: InvalidArgument with path and line for a malformed manifest; errors of the API server.
   Status apply(const std::string& path, const std::stop_token& stop);
@@ -60,6 +61,8 @@ class Simulator {
   Status install_assets();
   Status listen(const std::string& address);
   Status start_operator(const SimOptions& options);
+  /// `where`: its place, for errors.
+  Status apply_object(client::Client& api, const Object& object, const std::string& where, const std::stop_token& stop);
   void drive(const std::stop_token& stop);
 
   const RealClock clock_;

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <string>
-#include <utility>
 
 #include "controllers/disaggregatedset/rules/disaggregatedset_labels.h"
 #include "controllers/plan/reconciler.h"
@@ -23,7 +22,7 @@ class DisaggregatedSetReconciler final : public plan::Reconciler {
     runtime::Index<ServiceView> services_by_owner;
   };
 
-  explicit DisaggregatedSetReconciler(Stores stores) : stores_(std::move(stores)) {}
+  explicit DisaggregatedSetReconciler(const Stores& stores) : stores_(stores) {}
 
   [[nodiscard]] std::string name() const override { return "disaggregatedset"; }
   [[nodiscard]] ResourceType resource() const override { return kDisaggregatedSets; }

@@ -93,6 +93,7 @@ Problem children_problem(const DisaggregatedSetState& state, const Decisions& de
     }
   }
   std::vector<std::string> pending;
+  pending.reserve(decisions.rollout.create.size());
   for (const NewSet& set : decisions.rollout.create) {
     pending.push_back(
         fmt::format("LeaderWorkerSet {} is being created",

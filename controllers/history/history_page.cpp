@@ -14,8 +14,8 @@ Result<HistoryPage> HistoryPage::decode(std::string_view json, const KeptKeys* /
   RETURN_IF_ERROR(view::decode("ConfigMap", json, [&](std::string_view member, view::Value value) {
     if (member == "metadata") metadata = view::read_metadata(value);
     if (member != "data") return;
-    view::each_member(value, [&](std::string_view key, view::Value text) {
-      if (key == "records") page.records = view::text_of(text);
+    view::each_member(value, [&](std::string_view name, view::Value text) {
+      if (name == "records") page.records = view::text_of(text);
     });
   }));
   RETURN_IF_ERROR(view::take_metadata("ConfigMap", std::move(metadata), page));

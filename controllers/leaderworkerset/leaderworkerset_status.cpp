@@ -140,6 +140,7 @@ void set_failed(Json& conditions, const StatusInput& input) {
     failed.message = string_at(*before, {"message"});
   } else {
     std::vector<std::string> names;
+    names.reserve(input.failed.size());
     for (const int group : input.failed) names.push_back(std::to_string(group));
     failed.message = fmt::format("Groups that have used up their restarts: {}", plan::join_names(names));
   }

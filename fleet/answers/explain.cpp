@@ -78,6 +78,7 @@ std::string ahead_text(const Fleet& fleet, const std::string& workload) {
 
 std::vector<AheadInQueue> ahead_of(const Fleet& fleet, const FleetSlice& slice) {
   std::vector<AheadInQueue> out;
+  out.reserve(slice.behind.size());
   std::int64_t position = slice.position;
   for (const std::string& workload : slice.behind) out.push_back({--position, workload, ahead_text(fleet, workload)});
   std::ranges::reverse(out);

@@ -83,10 +83,10 @@ std::vector<std::string> helps_for(const Snapshot& snapshot, const Fleet& fleet,
   }
   if (verdict.position == 0 || verdict.matching < verdict.wanted) return helps;
   if (snapshot.options.max_preemptions_per_hour == 0) {
-    helps.push_back(verdict.position > 1 ? "a higher priority: it comes earlier in the queue, but preemption is off"
-                                         : "a higher priority: no, preemption is off");
+    helps.emplace_back(verdict.position > 1 ? "a higher priority: it comes earlier in the queue, but preemption is off"
+                                            : "a higher priority: no, preemption is off");
   } else {
-    helps.push_back("a higher priority than that of slices that run: they are preempted");
+    helps.emplace_back("a higher priority than that of slices that run: they are preempted");
   }
   return helps;
 }

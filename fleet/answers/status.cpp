@@ -57,6 +57,7 @@ std::vector<StatusRow> status_of(const Fleet& fleet) {
     if (slice.since) set_earlier(row.oldest, *slice.since);
   }
   std::vector<StatusRow> out;
+  out.reserve(rows.size());
   for (auto& [key, row] : rows) out.push_back(std::move(row));
   return out;
 }

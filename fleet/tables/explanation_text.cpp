@@ -104,6 +104,7 @@ void add_history(const std::vector<HistoryRecord>& history, Timestamp now, std::
 
 std::string users_text(const Pool& pool) {
   std::vector<std::string> names;
+  names.reserve(pool.users.size());
   for (const PoolUser& user : pool.users) {
     names.push_back(to_string(user.workload) + (user.slice.empty() ? "" : " (" + user.slice + ")") +
                     (user.reserved ? ", reserved" : ""));

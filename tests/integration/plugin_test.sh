@@ -108,6 +108,10 @@ expect "migrate check reads the objects" '^rayclusters +ok +1 objects: 0 cannot 
 expect "the archive has the pods" '^pods.json$' tar -tzf "$workdir/x.tar.gz"
 expect "the archive has no values of users" '<redacted>' tar -xzOf "$workdir/x.tar.gz" pods.json
 code "the archive is not replaced" 2 kubectl tpu report -f "$workdir/x.tar.gz"
+mkdir "$workdir/report"
+tar -xzf "$workdir/x.tar.gz" -C "$workdir/report"
+expect "the simulator replays the archive" '^[0-9]+ of [0-9]+ slices and ' \
+  "$1" --nodes "$workdir/report/nodes.json" "$workdir"/report/workloads/*.json
 
 kubectl tpu completion >"$workdir/bin/kubectl_complete-tpu" 2>/dev/null
 chmod +x "$workdir/bin/kubectl_complete-tpu"

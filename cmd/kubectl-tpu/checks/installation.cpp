@@ -16,7 +16,7 @@ namespace {
 std::string installer_of(const Object& object) {
   const std::string release = object.annotation("meta.helm.sh/release-name");
   if (!release.empty()) return "Helm release " + release;
-  const std::string manager = object.label("app.kubernetes.io/managed-by");
+  std::string manager = object.label("app.kubernetes.io/managed-by");
   if (!manager.empty()) return manager;
   // The first one has created it.
   return string_at(object.json(), {"metadata", "managedFields", "0", "manager"}, "an unknown program");

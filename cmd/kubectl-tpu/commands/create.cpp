@@ -83,7 +83,7 @@ Result<ExitCode> create_workload(Context& context, CreateOptions options) {
     context.note("kubectl-tpu: " + created.error().message());
     return ExitCode::kRefused;
   }
-  RETURN_IF_ERROR(created);
+  if (!created) return created.error();
   context.suggest(
       fmt::format("explain {}/{} -n {}", options.kind, options.manifest.name, options.manifest.namespace_name));
   return ExitCode::kYes;

@@ -103,6 +103,7 @@ Result<ExitCode> print_logs(Context& context, const LogsOptions& options) {
                                      options.workload, pods.size(), kMaxFollowed);
     }
     std::vector<std::jthread> readers;
+    readers.reserve(pods.size());
     for (const Object& pod : pods) {
       readers.emplace_back([&, prefix = prefix_of(pod, several_slices)] {
         print_log(*streams, pod, log, prefix, printer, printer.ended());

@@ -59,7 +59,7 @@ Result<ExitCode> restart_slices(Context& context, const RestartOptions& options)
       context.suggest("restart " + where);
       return ExitCode::kNotNow;
     }
-    RETURN_IF_ERROR(evicted);
+    if (!evicted) return evicted.error();
     context.print(fmt::format("pod/{} evicted{}\n", pod.name(), options.dry_run ? " (dry run)" : ""));
   }
   context.suggest("hosts " + where);

@@ -104,6 +104,11 @@ void Cluster::create_world() {
       TPUSLICE_CHECK_MSG(created.ok(), created.ok() ? "" : created.error().message());
     }
   }
+  for (Json node : options_.nodes) {
+    node["spec"]["podCIDR"] = pod_network(index++);
+    const auto created = registry_.create(*registry_.resources().find_id("nodes"), Object(node));
+    TPUSLICE_CHECK_MSG(created.ok(), created.ok() ? "" : created.error().message());
+  }
 }
 
 Status Cluster::create_node(const NodePool& pool, int host, int index) {

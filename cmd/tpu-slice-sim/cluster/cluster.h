@@ -36,6 +36,7 @@ namespace tpuslice::sim {
 struct ClusterOptions {
   std::uint64_t seed = 1;  ///< Seed of uids, generated names, delays and ties between nodes.
   std::vector<NodePool> pools = default_node_pools();
+  std::vector<Json> nodes{};      ///< Further ones; their networks are set.
   KubeletOptions kubelet{};       ///< Its seed is set from `seed` when `jitter` is on.
   bool jitter = false;            ///< Delays and the choice between equal nodes vary with the seed.
   std::size_t history = 100'000;  ///< Changes kept; older ones are compacted.

@@ -8,6 +8,7 @@ target_sources(tpuslice_sim PRIVATE
   ${CMAKE_CURRENT_LIST_DIR}/events.cpp
   ${CMAKE_CURRENT_LIST_DIR}/fault_transport.cpp
   ${CMAKE_CURRENT_LIST_DIR}/owners.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/saved_objects.cpp
   ${CMAKE_CURRENT_LIST_DIR}/timeline.cpp)
 
 include(${CMAKE_CURRENT_LIST_DIR}/garbage_collection/sources.cmake)

@@ -137,6 +137,7 @@ class Slice {
   /// Those of the spec, then those that only old revisions have.
   [[nodiscard]] std::vector<std::string> role_names() const {
     std::vector<std::string> names;
+    names.reserve(spec_.roles.size());
     for (const RoleSpec& role : spec_.roles) names.push_back(role.name);
     std::set<std::string> removed;
     for (const RoleSets& sets : old_) {
@@ -188,6 +189,7 @@ class Slice {
     }
     const std::vector<std::string> names = role_names();
     std::vector<RoleProgress> progress;
+    progress.reserve(names.size());
     for (const std::string& name : names) progress.push_back(progress_of(name));
     const auto next = next_step(progress);
     if (!next) return;

@@ -153,6 +153,7 @@ std::optional<std::vector<RoleStep>> next_step(const std::vector<RoleProgress>& 
   if (steps == 0) return std::nullopt;
   Steps corrected = current(roles);
   std::vector<std::int64_t> at_most;
+  at_most.reserve(roles.size());
   for (const RoleProgress& role : roles) at_most.push_back(std::min(role.initial_old, role.old));
   // The old ones were scaled up meanwhile.
   if (lower_old(roles, at_most, corrected)) return corrected;

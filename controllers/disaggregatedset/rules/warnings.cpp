@@ -34,15 +34,15 @@ void warn_role(const DisaggregatedSetSpec& spec, std::size_t index, std::vector<
 /// A slice of several hosts has a node pool for itself.
 void warn_placement(const DisaggregatedSetSpec& spec, std::vector<std::string>& warnings) {
   if (!spec.placement.active() || spec.placement.topology != tpu::kNodePoolLabel) return;
-  for (std::size_t i = 0; i < spec.roles.size(); ++i) {
-    const leaderworkerset::GroupTemplate shape = leaderworkerset::GroupTemplate::read(*spec.roles[i].json);
+  for (const RoleSpec& role : spec.roles) {
+    const leaderworkerset::GroupTemplate shape = leaderworkerset::GroupTemplate::read(*role.json);
     const TpuGroup group(shape);
     const Json* pod = group.workers_have_tpus ? shape.worker : group.leader_has_tpus ? shape.leader : nullptr;
     if (pod == nullptr || tpu::selected_hosts(*pod).value_or(1) == 1) continue;
     warnings.push_back(fmt::format(
         "spec.placementPolicy.topology: the slices of role {} have a node pool each, so the roles cannot be "
         "together in one",
-        spec.roles[i].name));
+        role.name));
     return;
   }
 }

@@ -241,7 +241,8 @@ std::string topology_key_of(const JobSetSpec& spec, const ReplicatedJob& job) {
     return exclusive->second;
   }
   key = tpu::gke_topology_key(*job.pod_template);
-  return key.empty() ? std::string(kNodePool) : key;
+  if (key.empty()) key = kNodePool;
+  return key;
 }
 
 /// Whether each slice has all its hosts in one value of `key`, because its domain does.

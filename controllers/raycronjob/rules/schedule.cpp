@@ -125,6 +125,7 @@ Result<Schedule> Schedule::parse(std::string_view text) {
     return Schedule(parsed);
   }
   std::vector<std::string_view> names;
+  names.reserve(std::size(kDescriptors));
   for (const auto& [name, fields] : kDescriptors) names.push_back(name);
   return Error::invalid_argument("is not a descriptor, which are {} and @every <duration>", fmt::join(names, ", "));
 }

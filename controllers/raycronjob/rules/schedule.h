@@ -40,7 +40,7 @@ class Schedule {
                                                       const cctz::time_zone& zone) const;
 
  private:
-  explicit Schedule(std::variant<CronFields, Duration> times) : times_(std::move(times)) {}
+  explicit Schedule(std::variant<CronFields, Duration> times) : times_(times) {}
 
   std::variant<CronFields, Duration> times_;  ///< The duration of @every.
 };

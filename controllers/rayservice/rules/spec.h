@@ -34,7 +34,7 @@ inline constexpr std::int64_t kDefaultDeletionDelaySeconds = 60;
 
 /// Maximum length of serveConfigV2 with NewClusterWithIncrementalUpgrade: it is recorded in an annotation of the
 /// RayCluster, and all annotations of an object together may have 256 KiB.
-inline constexpr std::size_t kMaxRecordedConfig = 128U * 1024U;
+inline constexpr std::size_t kMaxRecordedConfig = 128UL * 1024;
 
 /// upgradeStrategy.clusterUpgradeOptions: how an upgrade goes step by step.
 struct IncrementalOptions {

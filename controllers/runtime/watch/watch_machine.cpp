@@ -308,7 +308,8 @@ Instant WatchMachine::back_off(const Error& error, Instant now) {
   const Duration wait = std::max(backoff_.next(now, random_), error.retry_after().value_or(Duration::zero()));
   due_ = now + wait;
   const bool failing = failing_since_.load() != kNever;
-  const LogLevel level = failing ? LogLevel::kDebug : LogLevel::kWarn;
+  // Clusters without one of the CRDs are the rule.
+  const LogLevel level = failing ? LogLevel::kDebug : absent_ ? LogLevel::kInfo : LogLevel::kWarn;
   if (!failing) failing_since_ = now;
   metrics_.connected.set(0);
   log_.log(level, absent_ ? "CRD is not installed; waiting for it" : "watch interrupted",

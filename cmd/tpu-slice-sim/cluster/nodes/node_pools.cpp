@@ -255,6 +255,8 @@ std::vector<NodePool> default_node_pools() {
   return parse_node_pools(config).value();
 }
 
+std::string pod_network(int index) { return fmt::format("10.{}.{}.0/24", 64 + index / 256, index % 256); }
+
 std::string node_name(const NodePool& pool, int host) { return fmt::format("{}-{}", pool.name, host); }
 
 Json make_node(const NodePool& pool, int host, int index, const std::string& now) {
@@ -266,7 +268,7 @@ Json make_node(const NodePool& pool, int host, int index, const std::string& now
   for (const Json& taint : pool.taints) taints.push_back(taint);
   Json capacity = {{"cpu", pool.cpu}, {"memory", pool.memory}, {"ephemeral-storage", "500Gi"}, {"pods", "110"}};
   if (pool.chips_per_host > 0) capacity["google.com/tpu"] = std::to_string(pool.chips_per_host);
-  const std::string cidr = fmt::format("10.{}.{}.0/24", 64 + index / 256, index % 256);
+  const std::string cidr = pod_network(index);
   Json spec = {
       {"podCIDR", cidr}, {"podCIDRs", Json::array({cidr})}, {"providerID", "gce://sim/" + pool.zone + "/" + name}};
   if (!taints.empty()) spec["taints"] = taints;

@@ -33,6 +33,8 @@ struct NodePool {
 /// Two v6e 4x4 slices, one v5e 4x8 slice, and three CPU nodes.
 [[nodiscard]] std::vector<NodePool> default_node_pools();
 
+/// Addresses of the pods on node `index` of the cluster: "10.64.3.0/24".
+[[nodiscard]] std::string pod_network(int index);
 [[nodiscard]] std::string node_name(const NodePool& pool, int host);
 /// A Ready node. `index` is its number in the cluster, which determines its addresses.
 [[nodiscard]] Json make_node(const NodePool& pool, int host, int index, const std::string& now);
