@@ -39,7 +39,7 @@ guards() {
   esac
 }
 build() { cmake --build "$dir/build" -j "$jobs" --target "$@" >"$dir/build.log" 2>&1; }
-holds() { TPUSLICE_HISTORIES=300 timeout 300 "$dir/build/bin/$1" --gtest_fail_fast >"$dir/$1.log" 2>&1; }
+holds() { TPUSLICE_HISTORIES=300 timeout 900 "$dir/build/bin/$1" --gtest_fail_fast >"$dir/$1.log" 2>&1; }
 
 mapfile -t all < <(for name in "${names[@]}"; do guards "$name"; done | tr ' ' '\n' | sort -u)
 cmake -S . -B "$dir/build" -G Ninja -DCMAKE_BUILD_TYPE=Dev -DCMAKE_UNITY_BUILD=ON >"$dir/build.log"
@@ -56,6 +56,7 @@ for name in "${names[@]}"; do
   for program in "${programs[@]}"; do
     build "$program" || { verdict="does not build"; break; }
     holds "$program" && continue
+    [ $? -ne 124 ] || { verdict="killed: $program does not end"; break; } # of timeout
     killer=$(sed -n 's|^\[  FAILED  \] \([A-Za-z0-9_./]*\).*|\1|p' "$dir/$program.log" | head -n 1)
     verdict="killed by ${killer:-$program}"
     break

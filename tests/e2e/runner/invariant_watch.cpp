@@ -97,7 +97,7 @@ void InvariantWatch::observe(const Json& object, bool deleted) {
   if (deleted || excepted || phase == "Failed" || phase == "Succeeded") return;
   auto& equal = live_[values];
   equal[uid] = string_at(object, {"metadata", "name"});
-  if (equal.size() < 2) return;
+  if (equal.size() <= invariant_.at_most) return;
   std::string names;
   for (const auto& [each, name] : equal) names += fmt::format(" {} ({})", name, each);
   violations_.push_back(fmt::format("resourceVersion {}: {} live {} are {}:{}",

@@ -66,6 +66,17 @@ TEST_F(InvariantWatchTest, ChecksAnObjectOnceItHasNoExceptionField) {
   EXPECT_THAT(watch_->violations(), SizeIs(1));
 }
 
+TEST_F(InvariantWatchTest, CountsLiveObjects) {
+  InvariantWatch watch(api_, kPods, "default", {.target = {.resource = "pods"}, .at_most = 2});
+  for (const char* uid : {"1", "2"}) watch.observe(pod(uid, uid), false);
+  watch.observe(pod("2", "2"), true);
+  watch.observe(pod("3", "3"), false);
+  EXPECT_THAT(watch.violations(), IsEmpty());
+  watch.observe(pod("4", "4"), false);
+  ASSERT_THAT(watch.violations(), SizeIs(1));
+  EXPECT_THAT(watch.violations().front(), HasSubstr("3 live pods are"));
+}
+
 TEST_F(InvariantWatchTest, FollowsAnObjectWhoseValuesChange) {
   watch_->observe(pod("1", "0"), false);
   watch_->observe(pod("1", "1"), false);

@@ -17,18 +17,29 @@ namespace {
 
 namespace fs = std::filesystem;
 
-Result<Distinctness> read_always(const YamlNode& node) {
-  ASSIGN_OR_RETURN(const Members members, node.members({"of", "differ in", "except with"}));
-  Distinctness always;
-  ASSIGN_OR_RETURN(const YamlNode of, members.at("of"));
-  ASSIGN_OR_RETURN(always.target, read_target(of));
-  if (!always.target.name.empty()) return of.error("expected a list of objects such as pods -l app=train");
+Status read_distinct_fields(const Members& members, Distinctness& always) {
   ASSIGN_OR_RETURN(const YamlNode fields, members.at("differ in"));
   ASSIGN_OR_RETURN(const auto list, fields.list());
   for (const YamlNode& each : list) {
     ASSIGN_OR_RETURN(const std::string text, each.text());
     ASSIGN_OR_RETURN(FieldPath path, read_path(each, text));
     always.fields.push_back(std::move(path));
+  }
+  return {};
+}
+
+Result<Distinctness> read_always(const YamlNode& node) {
+  ASSIGN_OR_RETURN(const Members members, node.members({"of", "differ in", "at most", "except with"}));
+  Distinctness always;
+  ASSIGN_OR_RETURN(const YamlNode of, members.at("of"));
+  ASSIGN_OR_RETURN(always.target, read_target(of));
+  if (!always.target.name.empty()) return of.error("expected a list of objects such as pods -l app=train");
+  if (const YamlNode* const limit = members.find("at most")) {
+    if (members.find("differ in") != nullptr) return node.error("expected one of differ in, at most");
+    ASSIGN_OR_RETURN(const auto number, limit->number());
+    always.at_most = static_cast<std::size_t>(number);
+  } else {
+    RETURN_IF_ERROR(read_distinct_fields(members, always));
   }
   if (const YamlNode* const except = members.find("except with")) {
     ASSIGN_OR_RETURN(const std::string text, except->text());

@@ -22,6 +22,7 @@
 //         - .metadata.labels.tpuslice\.dev/slice
 //         - .metadata.labels.ray\.io/replica-host-index
 //       except with: .spec.schedulingGates  # objects that have this field are not checked
+//       at most: 12                     # instead of differ in: not more live objects than these
 //   steps:
 //     - apply: deploy/samples/x.yaml    # a file, or the object itself: kubectl apply --server-side; objects without
 //                                       # namespace are deleted at the end
@@ -176,10 +177,11 @@ struct Step {
   Duration within = std::chrono::seconds(120);
 };
 
-/// An invariant: no two live objects have equal values in all of `fields`.
+/// An invariant: not more than `at_most` live objects have equal values in all of `fields`.
 struct Distinctness {
   Target target;
-  std::vector<FieldPath> fields;
+  std::vector<FieldPath> fields;  ///< None: all live objects count.
+  std::size_t at_most = 1;
   std::optional<FieldPath> except_with = {};  ///< Objects that have this field are not checked.
 };
 

@@ -30,6 +30,7 @@ always:
   - of: pods -l a=b
     differ in: [.metadata.name]
     except with: .spec.schedulingGates
+  - {of: pods -l c=d, at most: 12}
 steps:
   - apply: deploy/samples/raycluster-maxtext-v6e-4x4.yaml
   - apply: {apiVersion: v1, kind: ConfigMap, metadata: {name: m}}
@@ -54,9 +55,11 @@ steps:
 )");
   ASSERT_TRUE(scenario.ok()) << scenario.error().message();
   EXPECT_THAT(scenario->operator_flags, ElementsAre("--max-preemptions-per-hour=2"));
-  ASSERT_THAT(scenario->always, SizeIs(1));
+  ASSERT_THAT(scenario->always, SizeIs(2));
   EXPECT_THAT(scenario->always[0].fields, SizeIs(1));
   EXPECT_TRUE(scenario->always[0].except_with);
+  EXPECT_THAT(scenario->always[1].fields, SizeIs(0));
+  EXPECT_EQ(scenario->always[1].at_most, 12U);
   ASSERT_THAT(scenario->steps, SizeIs(13));
   EXPECT_THAT(std::get<Apply>(scenario->steps[0].action).objects, SizeIs(2));
   EXPECT_EQ(scenario->steps[1].title, "apply ConfigMap/m is refused");
@@ -68,7 +71,7 @@ steps:
   const Expectation& expected = std::get<Expect>(scenario->steps[12].action).expectation;
   EXPECT_EQ(expected.count, 4);
   EXPECT_THAT(expected.fields, SizeIs(4));
-  EXPECT_EQ(scenario->steps[12].where, "dir/x.yaml:24");
+  EXPECT_EQ(scenario->steps[12].where, "dir/x.yaml:25");
 }
 
 TEST(Scenario, HasStepsForRay) {
@@ -131,6 +134,10 @@ TEST(Scenario, MissingKeysAreErrors) {
               HasSubstr("dir/x.yaml:6: no earlier step remembers \"before\""));
   EXPECT_THAT(error_of_steps("- expect: pods\n  fields:\n    .a: {part: (a)}\n"),
               HasSubstr("dir/x.yaml:6: expected one of equals"));
+  EXPECT_THAT(error_of("name: x\ndescription: d\nalways: [{of: pods}]\nsteps: []\n"),
+              HasSubstr("\"differ in\" is missing"));
+  EXPECT_THAT(error_of("name: x\ndescription: d\nalways: [{of: pods, at most: 1, differ in: [.a]}]\nsteps: []\n"),
+              HasSubstr("expected one of differ in, at most"));
   EXPECT_THAT(error_of("name: y\ndescription: d\nsteps: [{operator: kill}]\n"),
               HasSubstr("must be the name of the file"));
 }

@@ -219,6 +219,19 @@ TEST_F(IncrementalFlow, ARevertAtAnyTimeKeepsTheSurge) {
   }
 }
 
+/// A capacity that was sent may have taken effect although the status does not have it yet.
+TEST_F(IncrementalFlow, ARevertWaitsUntilTheNewClusterHasAcceptedItsCapacity) {
+  const Json before = world_.config();
+  upgrade_to(50);
+  ASSERT_TRUE(run_until([&] { return world_.capacity(second_) == 100; }));
+  ASSERT_EQ(share("pending", "targetCapacity"), 50);
+  world_.ray(second_).put_status = 503;
+  world_.config() = before;
+  EXPECT_FALSE(run_until([&] { return world_.capacity(first_) > 50; }, 20));
+  world_.ray(second_).put_status = 200;
+  EXPECT_TRUE(run_until([&] { return has_rolled_back(); }));
+}
+
 TEST_F(IncrementalFlow, ARollbackIsCancelledByTheSpecOfTheUpgrade) {
   const Json before = world_.config();
   upgrade_to(50);
