@@ -17,9 +17,9 @@ namespace {
 constexpr ResourceType kCoreEvents{"", "v1", "Event", "events"};
 constexpr std::size_t kMaxConditions = 50;
 constexpr std::size_t kMaxReadEvents = 1000;
-constexpr std::size_t kMaxText = 1000;  ///< Bytes of a message.
+constexpr std::size_t kMaxTextOfObject = 1000;  ///< Bytes of a message.
 
-std::string text_at(const Json& json, const char* member) { return clip(string_at(json, {member}), kMaxText); }
+std::string text_at(const Json& json, const char* member) { return clip(string_at(json, {member}), kMaxTextOfObject); }
 
 /// When it was seen last.
 std::string time_of(const Json& event) {
@@ -84,7 +84,7 @@ Result<Json> read_workload_document(client::Client& api, const std::string& kind
   };
   const Status listed = for_each_object(api, kCoreEvents, options, keep, stop);
   Json document = workload_document(object, events);
-  if (!listed.ok()) document["eventsProblem"] = clip(listed.error().message(), kMaxText);
+  if (!listed.ok()) document["eventsProblem"] = clip(listed.error().message(), kMaxTextOfObject);
   return document;
 }
 

@@ -14,6 +14,7 @@ namespace tpuslice::testing {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 constexpr int kSlices = 9;  ///< That run.
 
@@ -76,6 +77,7 @@ class TenQuestions : public PluginPlane {
   static void ask_about_hosts();
   static void ask_for_plans();
   static void ask_about_the_installation();
+  void read_an_object_by_the_page();
   void drain_a_pool();
 
   std::string free_;  ///< The pool with the cordoned node.
@@ -187,6 +189,22 @@ void TenQuestions::ask_about_the_installation() {
   expect_tpu("version", 0, {"^kubectl-tpu +\\d", "^Kubernetes +v1\\."});
 }
 
+void TenQuestions::read_an_object_by_the_page() {
+  const std::string log = plane().dir() + "/ui.log";
+  const auto server =
+      Process::start({.program = "/bin/bash", .args = {"-c", "exec kubectl tpu ui"}, .log = log, .env = environment()});
+  ASSERT_TRUE(server.ok());
+  ASSERT_NO_FATAL_FAILURE(wait_until("grep -q '#token=' " + log));
+  const std::string object = expect_run(fmt::format(
+      "url=$(grep -o 'http://[^ ]*' {0}) && base=${{url%%#*}} && curl -sf -c {0}.jar -d \"${{url##*#token=}}\" "
+      "${{base}}session && curl -sf -b {0}.jar \"${{base}}fleet/v1/object?kind=JobSet&namespace=ml&name=next\"",
+      log));
+  EXPECT_THAT(object, HasSubstr("kind: JobSet"));
+  EXPECT_THAT(object, HasSubstr("\"reason\":\"SliceWaiting\""));
+  EXPECT_THAT(object, Not(HasSubstr("managedFields")));
+  EXPECT_THAT(object, Not(HasSubstr("eventsProblem")));
+}
+
 /// What the answer says happens.
 void TenQuestions::drain_a_pool() {
   expect_tpu(
@@ -209,6 +227,7 @@ TEST_F(TenQuestions, AreAnsweredByTheApiServerForEveryKind) {
   ask_about_hosts();
   ask_for_plans();
   ask_about_the_installation();
+  read_an_object_by_the_page();
   drain_a_pool();
 }
 
