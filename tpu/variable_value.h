@@ -7,7 +7,7 @@
 
 namespace tpuslice::tpu {
 
-/// Of an entry of a container's `env`: its value, or the field of the pod that its fieldRef names, such as
+/// The value of an entry of a container's `env`, or of the field of the pod that its fieldRef names, such as
 /// "metadata.annotations['a/b']". A field that only the kubelet knows is returned in angle brackets: "<status.hostIP>".
 [[nodiscard]] std::string variable_value(const Json& pod, const Json& variable);
 

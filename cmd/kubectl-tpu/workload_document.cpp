@@ -13,7 +13,7 @@
 namespace tpuslice::plugin {
 namespace {
 
-/// Of core, since field selectors of events.k8s.io differ between versions.
+/// Events of the core group: the field selectors of events.k8s.io differ between versions.
 constexpr ResourceType kCoreEvents{"", "v1", "Event", "events"};
 constexpr std::size_t kMaxConditions = 50;
 constexpr std::size_t kMaxReadEvents = 1000;
