@@ -4,7 +4,7 @@ JOBS   ?= 2
 BUILD  := build/$(PRESET)
 
 .DEFAULT_GOAL := help
-.PHONY: help api-docs attacks deps build controlplane conformance test test-all test-nodes test-rest first-tests first-assets rest-assets check check-alerts check-bench check-format check-locks check-includes check-tidy demo format golden helm histories manifests nodes asan tsan fuzz mutants rotation bench bench-admission bench-fleet bench-healing bench-placement bench-recovery bench-scale bench-scheduling image clean
+.PHONY: help api-docs attacks deps build controlplane conformance test test-all test-nodes test-rest first-tests first-assets rest-assets check check-alerts check-bench check-format check-locks check-includes check-tidy demo format golden helm histories manifests nodes asan tsan fuzz mutants rotation bench bench-admission bench-fleet bench-fleet-pages bench-healing bench-placement bench-recovery bench-scale bench-scheduling image clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -93,7 +93,7 @@ check-locks: ## Compile with Clang, whose -Wthread-safety checks every lock
 
 # ONLY limits a check: files of check-tidy, targets of check-bench and check-includes, a program of asan and tsan, mutants by their names.
 ONLY ?=
-BENCHMARKS := $(addprefix tpu-slice-,bench admission-bench fleet-bench healing-bench placement-bench recovery-bench scale-bench scheduling-bench)
+BENCHMARKS := $(addprefix tpu-slice-,bench admission-bench fleet-bench fleet-pages-bench healing-bench placement-bench recovery-bench scale-bench scheduling-bench)
 check-bench: deps ## Build the benchmarks, which no test needs
 	@[ -f build/dev/build.ninja ] || cmake --preset dev
 	@cmake --build --preset dev -j $(JOBS) --target $(or $(ONLY),$(BENCHMARKS))
@@ -181,6 +181,14 @@ bench-fleet: deps ## Compare placement policies on a simulated fleet in virtual 
 	@[ -f build/release/build.ninja ] || cmake --preset release -DTPUSLICE_TESTS=OFF
 	@cmake --build --preset release -j $(JOBS) --target tpu-slice-fleet-bench
 	@build/release/bin/tpu-slice-fleet-bench $(ARGS)
+
+bench-fleet-pages: deps controlplane ## Measure answers about a fleet of 15,000 nodes: served by the operator, and by kubectl tpu (minutes)
+	@[ -f build/release/build.ninja ] || cmake --preset release -DTPUSLICE_TESTS=OFF
+	@cmake --build --preset release -j $(JOBS) --target tpu-slice-operator kubectl-tpu
+	@[ -f build/dev/build.ninja ] || cmake --preset dev
+	@cmake --build --preset dev -j $(JOBS) --target tpu-slice-fleet-pages-bench
+	@build/dev/bin/tpu-slice-fleet-pages-bench --operator build/release/bin/tpu-slice-operator \
+	  --plugin build/release/bin/kubectl-tpu $(ARGS)
 
 bench-healing: deps controlplane ## Measure how long a slice is not Ready after one of its pods has failed, beside KubeRay
 	@tests/upstream/operator/build.sh kuberay

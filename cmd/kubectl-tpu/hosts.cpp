@@ -9,6 +9,7 @@
 #include "api/base/strings.h"
 #include "cmd/kubectl-tpu/workload_pods.h"
 #include "tpu/labels.h"
+#include "tpu/variable_value.h"
 
 namespace tpuslice::plugin {
 namespace {
@@ -16,16 +17,13 @@ namespace {
 constexpr std::size_t kMaxReason = 40;  ///< Characters.
 constexpr std::string_view kResolvesWhenReady = "resolves when Ready";
 
-std::string env_of(const Json& container, std::string_view name) {
-  for (const Json& variable : array_at(container, {"env"})) {
-    if (is_named(variable, name)) return string_at(variable, {"value"});
-  }
-  return {};
-}
-
 std::string env_of_host(const Object& pod, std::string_view name) {
   const auto containers = tpu_containers_of(pod.json());
-  return containers.empty() ? std::string() : env_of(*containers.front(), name);
+  if (containers.empty()) return {};
+  for (const Json& variable : array_at(*containers.front(), {"env"})) {
+    if (is_named(variable, name)) return tpu::variable_value(pod.json(), variable);
+  }
+  return {};
 }
 
 void add_exit(const Json& status, std::string_view state, std::vector<LastExit>& exits) {

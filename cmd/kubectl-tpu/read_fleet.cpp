@@ -1,5 +1,9 @@
 #include "cmd/kubectl-tpu/read_fleet.h"
 
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
@@ -20,22 +24,43 @@ constexpr std::size_t kMaxValues = 100'000'000;
 constexpr std::size_t kMaxFleetNodes = 50'000;
 constexpr std::size_t kMaxFleetPods = 200'000;
 constexpr std::size_t kMaxFleetWorkloads = 50'000;
+constexpr std::size_t kBatch = 500;  ///< Objects.
 
 bool is_refusal(const Error& error) {
   return error.code() == ErrorCode::kForbidden || error.code() == ErrorCode::kUnauthorized;
 }
 
-/// Appends the trimmed objects of a list to `document[member]`.
+/// Adds the objects of one member of a snapshot to `out`.
+Status add_batch(const char* member, Json batch, fleet::Snapshot& out) {
+  ASSIGN_OR_RETURN(fleet::Snapshot part,
+                   fleet::read_snapshot({{"schema", fleet::kSnapshotSchema}, {member, std::move(batch)}}));
+  std::ranges::move(part.nodes, std::back_inserter(out.nodes));
+  std::ranges::move(part.pods, std::back_inserter(out.pods));
+  std::ranges::move(part.workloads, std::back_inserter(out.workloads));
+  return {};
+}
+
+/// Adds the objects of a list, which are `member` of a snapshot. At most kBatch of them are in memory as JSON.
 Status add_list(client::Client& api, const ResourceType& type, const client::ListOptions& options, std::size_t max,
-                const std::stop_token& stop, Json& list) {
-  ASSIGN_OR_RETURN(const std::vector<Object> objects, list_all(api, type, options, max, stop));
-  for (const Object& object : objects) {
+                const std::stop_token& stop, const char* member, fleet::Snapshot& out) {
+  Json batch = Json::array();
+  std::size_t count = 0;
+  Status added;
+  const auto take = [&](const Object& object) {
+    if (++count > max) {
+      added = Error::of(ErrorCode::kResponseTooLong, "list {}: more than {} objects", type.plural, max);
+      return false;
+    }
     Json json = object.json();
     json["kind"] = type.kind;
     json["apiVersion"] = type.api_version();
-    list.push_back(fleet::trimmed(json));
-  }
-  return {};
+    batch.push_back(fleet::trimmed(json));
+    if (batch.size() == kBatch) added = add_batch(member, std::exchange(batch, Json::array()), out);
+    return added.ok();
+  };
+  RETURN_IF_ERROR(for_each_object(api, type, options, take, stop));
+  RETURN_IF_ERROR(added);
+  return add_batch(member, std::move(batch), out);
 }
 
 /// Pods with the label of a slice, or of none, as the operator watches them.
@@ -44,11 +69,12 @@ client::ListOptions pods_of_slices(const std::string& namespace_name) {
 }
 
 /// The objects that have slices; those that cannot be read have no better names than those on their pods.
-Status add_workloads(client::Client& api, const std::string& namespace_name, const std::stop_token& stop, Json& list) {
+Status add_workloads(client::Client& api, const std::string& namespace_name, const std::stop_token& stop,
+                     fleet::Snapshot& out) {
   for (const ResourceType& type : workload_types()) {
     if (type == kJobs || type == kStatefulSets) continue;
     const client::ListOptions options{.namespace_name = namespace_name, .metadata_only = true};
-    Status added = add_list(api, type, options, kMaxFleetWorkloads, stop, list);
+    Status added = add_list(api, type, options, kMaxFleetWorkloads, stop, "workloads", out);
     const bool ignored = added.ok() || is_refusal(added.error()) || added.error().code() == ErrorCode::kNotFound;
     if (!ignored) return added;
   }
@@ -59,30 +85,28 @@ Result<ReadFleet> read_cluster(Context& context) {
   ASSIGN_OR_RETURN(client::Client* const api, context.api());
   const std::stop_token& stop = context.stop();
   ReadFleet out;
-  Json document = {{"schema", fleet::kSnapshotSchema}, {"time", format_rfc3339(context.now())},
-                   {"nodes", Json::array()},           {"pods", Json::array()},
-                   {"workloads", Json::array()},       {"missing", Json::array()}};
+  fleet::Snapshot& snapshot = out.snapshot;
+  ASSIGN_OR_RETURN(snapshot, fleet::read_snapshot({{"schema", fleet::kSnapshotSchema}}, context.now()));
   const auto note_refusal = [&](const Error& error, const char* resource) {
-    document["missing"].push_back({{"resource", resource}});
+    snapshot.missing.push_back({resource, ""});
     if (!out.refusal) out.refusal = error;
   };
   const client::ListOptions tpu_nodes{.label_selector = std::string(tpu::kAcceleratorLabel)};
-  if (const Status nodes = add_list(*api, kNodes, tpu_nodes, kMaxFleetNodes, stop, document["nodes"]); !nodes.ok()) {
+  if (const Status nodes = add_list(*api, kNodes, tpu_nodes, kMaxFleetNodes, stop, "nodes", snapshot); !nodes.ok()) {
     if (!is_refusal(nodes.error())) return nodes.error();
     note_refusal(nodes.error(), "nodes");
   }
   std::string namespace_name;
-  if (const Status pods = add_list(*api, kPods, pods_of_slices(""), kMaxFleetPods, stop, document["pods"]);
+  if (const Status pods = add_list(*api, kPods, pods_of_slices(""), kMaxFleetPods, stop, "pods", snapshot);
       !pods.ok()) {
     if (!is_refusal(pods.error())) return pods.error();
     note_refusal(pods.error(), "pods");
     ASSIGN_OR_RETURN(const client::ClientConfig* const config, context.config());
     namespace_name =
         context.options().namespace_name.empty() ? config->namespace_name : context.options().namespace_name;
-    RETURN_IF_ERROR(add_list(*api, kPods, pods_of_slices(namespace_name), kMaxFleetPods, stop, document["pods"]));
+    RETURN_IF_ERROR(add_list(*api, kPods, pods_of_slices(namespace_name), kMaxFleetPods, stop, "pods", snapshot));
   }
-  RETURN_IF_ERROR(add_workloads(*api, namespace_name, stop, document["workloads"]));
-  ASSIGN_OR_RETURN(out.snapshot, fleet::read_snapshot(document));
+  RETURN_IF_ERROR(add_workloads(*api, namespace_name, stop, snapshot));
   read_operator(context, *api, out);
   return out;
 }

@@ -15,24 +15,10 @@
 #include "fleet/outlook.h"
 #include "tpu/chips.h"
 #include "tpu/placement.h"
+#include "tpu/variable_value.h"
 
 namespace tpuslice::fleet {
 namespace {
-
-/// The value of a field of the downward API, such as metadata.annotations['a/b']; the field in angle brackets if only
-/// the kubelet knows it.
-std::string field_of(const Json& pod, const std::string& field) {
-  for (const char* map : {"annotations", "labels"}) {
-    const std::string prefix = fmt::format("metadata.{}['", map);
-    if (field.starts_with(prefix) && field.ends_with("']")) {
-      return string_at(pod, {"metadata", map, field.substr(prefix.size(), field.size() - prefix.size() - 2)});
-    }
-  }
-  for (const char* member : {"name", "namespace"}) {
-    if (field == fmt::format("metadata.{}", member)) return string_at(pod, {"metadata", member});
-  }
-  return "<" + field + ">";
-}
 
 /// The variables of the first container with TPUs.
 std::vector<std::pair<std::string, std::string>> env_of(const Json& pod) {
@@ -40,9 +26,7 @@ std::vector<std::pair<std::string, std::string>> env_of(const Json& pod) {
   for (const Json& container : array_at(pod, {"spec", "containers"})) {
     if (find_set(container, {"resources", "limits", tpu::kTpuResource}) == nullptr) continue;
     for (const Json& variable : array_at(container, {"env"})) {
-      const std::string field = string_at(variable, {"valueFrom", "fieldRef", "fieldPath"});
-      out.emplace_back(string_at(variable, {"name"}),
-                       field.empty() ? string_at(variable, {"value"}) : field_of(pod, field));
+      out.emplace_back(string_at(variable, {"name"}), tpu::variable_value(pod, variable));
     }
     break;
   }

@@ -3,6 +3,7 @@ import { poolCommands, recordCommands, sliceCommands } from "./commands.js";
 import { byId, commandLine, el } from "./dom.js";
 import { hostsText, kPoolStates, shapeName, workloadName } from "./model.js";
 import { hostSquares, hostTitle } from "./map_view.js";
+import { showObject } from "./object_view.js";
 import { costText, poolsFor, poolsForText } from "./rows.js";
 import { age, shortTime } from "./time.js";
 
@@ -18,6 +19,7 @@ const kMaxHosts = 256;
  * @property {Node[]} more
  * @property {{label: string, command: string}[]} commands
  * @property {unknown} json
+ * @property {import("./types.js").About} [about] Whose object can be read.
  */
 
 /** @param {import("./types.js").Pool} pool @param {number} now @param {string} tpu @returns {Shown} */
@@ -75,6 +77,7 @@ export function sliceDetail(slice, fleet, now, tpu) {
     more,
     commands: sliceCommands(tpu, slice),
     json: slice,
+    about: slice.name ? { kind: slice.kind, namespace: slice.namespace, name: slice.name } : undefined,
   };
 }
 
@@ -99,8 +102,15 @@ export function recordDetail(record, now, tpu) {
   return { title: `${record.what}: ${workloadName(record)}`, facts, more: [], commands: recordCommands(tpu, record), json: record };
 }
 
-/** @param {Shown} shown @param {(command: string) => void} copy */
-export function drawDetail(shown, copy) {
+/**
+ * @param {Shown | null} shown
+ * @param {(command: string) => void} copy
+ * @param {boolean} readsObjects
+ * @param {number} now
+ */
+export function drawDetail(shown, copy, readsObjects, now) {
+  showObject((readsObjects && shown?.about) || null, now);
+  if (!shown) return;
   byId("detail-title").textContent = shown.title;
   const facts = el("dl");
   for (const [name, value] of shown.facts) if (value) facts.append(el("dt", {}, name), el("dd", {}, value));

@@ -24,7 +24,7 @@ let live = null;
 let records = [];
 let historyKnown = false;
 /** @type {import("./types.js").Config} */
-let config = { live: false, history: false, whatIf: false, command: "kubectl tpu" };
+let config = { live: false, history: false, whatIf: false, object: false, command: "kubectl tpu" };
 /** @type {{fleet: Fleet | null, lines: string[], failed: string} | null} */
 let simulation = null;
 /** It leaves the URL, and so the browser's history, when the view is saved. */
@@ -173,7 +173,7 @@ function drawSelected(now) {
   map.selected = selectedKey(view.selected, "pool");
   history.selected = selectedKey(view.selected, "record");
   byId("detail").hidden = !shown;
-  if (shown) drawDetail(shown, copy);
+  drawDetail(shown, copy, config.object, seconds(now.time));
 }
 
 /** Shows details, and moves the focus there. @param {string} selected */

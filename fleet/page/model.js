@@ -166,6 +166,16 @@ export function readHistory(json) {
   }));
 }
 
+/** @param {any} json @returns {import("./types.js").WorkloadObject} */
+export function readObject(json) {
+  return {
+    conditions: list(json?.conditions).map((each) => ({ type: text(each?.type), status: text(each?.status), reason: text(each?.reason), message: text(each?.message), since: text(each?.since) })),
+    events: list(json?.events).map((each) => ({ time: text(each?.time), type: text(each?.type), reason: text(each?.reason), message: text(each?.message), count: number(each?.count, 1) })),
+    eventsProblem: text(json?.eventsProblem),
+    yaml: text(json?.yaml),
+  };
+}
+
 /** @param {Pool} pool */
 export function poolKey(pool) {
   return `${pool.topologyKey}|${pool.name}`;

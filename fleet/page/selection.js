@@ -32,7 +32,8 @@ export function detailOf(selected, fleet, records, command) {
     const found = fleet.pools.find((each) => poolKey(each) === pool || (pool.startsWith("*|") && each.name === pool.slice(2)));
     return found ? poolDetail(found, now, command) : null;
   }
-  const slice = byKey(fleet.slices, sliceKey).get(selectedKey(selected, "slice"));
+  const sliceName = selectedKey(selected, "slice");
+  const slice = sliceName ? byKey(fleet.slices, sliceKey).get(sliceName) : undefined;
   if (slice) return sliceDetail(slice, fleet, now, command);
   const key = selectedKey(selected, "record");
   const record = key ? historyRows(records, kNoFilter).find((row) => row.key === key)?.record : undefined;

@@ -1,5 +1,5 @@
 // Where the fleet comes from: the server of the page, or the page itself if it was exported.
-import { readFleet, readHistory } from "./model.js";
+import { readFleet, readHistory, readObject } from "./model.js";
 
 /** @typedef {import("./types.js").Fleet} Fleet */
 /** @typedef {import("./types.js").Config} Config */
@@ -42,6 +42,7 @@ export async function loadConfig() {
     live: json.live === true,
     history: json.history === true,
     whatIf: json.whatIf === true,
+    object: json.object === true,
     command: typeof json.command === "string" && json.command ? json.command : "kubectl tpu",
   };
 }
@@ -64,6 +65,16 @@ export async function loadWhatIf(pools) {
   const json = await request(`fleet/v1/what-if?${query}`);
   const lines = Array.isArray(json.lines) ? json.lines.map((/** @type {any} */ each) => String(each)) : [];
   return { fleet: json.fleet ? readFleet(json.fleet) : null, lines };
+}
+
+/**
+ * Conditions, events and YAML of a workload.
+ * @param {import("./types.js").About} about
+ * @returns {Promise<import("./types.js").WorkloadObject>}
+ */
+export async function loadObject(about) {
+  const json = await request(`fleet/v1/object?${new URLSearchParams({ kind: about.kind, namespace: about.namespace, name: about.name })}`);
+  return readObject(json);
 }
 
 /**

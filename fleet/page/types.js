@@ -139,7 +139,23 @@
  * @property {boolean} live
  * @property {boolean} history
  * @property {boolean} whatIf
+ * @property {boolean} object It reads objects of workloads.
  * @property {string} command How its user calls the plugin: "kubectl tpu".
+ */
+
+/**
+ * @typedef {object} About The workload of a selection.
+ * @property {string} kind
+ * @property {string} namespace
+ * @property {string} name
+ */
+
+/**
+ * @typedef {object} WorkloadObject
+ * @property {{type: string, status: string, reason: string, message: string, since: string}[]} conditions
+ * @property {{time: string, type: string, reason: string, message: string, count: number}[]} events The latest first.
+ * @property {string} eventsProblem Why the events cannot be read.
+ * @property {string} yaml
  */
 
 export {};

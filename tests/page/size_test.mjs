@@ -8,6 +8,9 @@ import { largeFleet } from "./fleets.mjs";
 
 const kSize = { pools: 1500, running: 2000, waiting: 500 };
 
+/** Changes of each tab whose work is measured. */
+const kRounds = Number(process.env.TPUSLICE_PAGE_ROUNDS ?? 1);
+
 const all = shared(largeFleet(kSize));
 
 const counts = (/** @type {any} */ page) =>
@@ -95,6 +98,52 @@ test("a change of 100 pools is sent as these, and draws only those in sight", as
   const kept = await page.evaluate(() => [...document.querySelectorAll("#map tbody:not(.spacer) tr")].map((row) => /** @type {any} */ (row.firstChild).mark === true));
   const drawnAgain = kept.filter((/** @type {boolean} */ same) => !same).length;
   assert.ok(drawnAgain > 0 && drawnAgain <= kept.length / 2, `${drawnAgain} of ${kept.length} rows were drawn again`);
+  await context.close();
+});
+
+/** Measures the work of each change that the page is sent: its script, and the frame after it with style, layout and paint. */
+function measureChanges() {
+  const works = /** @type {any} */ (window).works = /** @type {{script: number, frame: number}[]} */ ([]);
+  const listen = EventSource.prototype.addEventListener;
+  EventSource.prototype.addEventListener = function (/** @type {string} */ type, /** @type {any} */ listener) {
+    const measured = (/** @type {any} */ event) => {
+      const begin = performance.now();
+      listener(event);
+      const script = performance.now() - begin;
+      requestAnimationFrame(() => {
+        const frame = performance.now();
+        const { port1, port2 } = new MessageChannel();
+        port1.onmessage = () => works.push({ script, frame: performance.now() - frame });
+        port2.postMessage(null);
+      });
+    };
+    return listen.call(this, type, type === "diff" ? measured : listener);
+  };
+}
+
+test("a change of 100 pools: milliseconds of a frame, which are printed only", async (t) => {
+  const { page, context, seen } = await openPage(all.browser, all.served);
+  await page.addInitScript(measureChanges);
+  await page.reload();
+  await drawn(page);
+  let changes = 0;
+  for (const tab of ["fleet", "queue", "timeline"]) {
+    await page.keyboard.press(tab[0]);
+    for (let round = 0; round < kRounds; ++round) {
+      const fleet = largeFleet(kSize);
+      ++changes;
+      fleet.time = `2026-01-01T06:52:${String(10 + changes).padStart(2, "0")}Z`;
+      for (let index = 3; index < 1500; index += 15) fleet.pools[index].state = changes % 2 ? "Reserved" : "Draining";
+      all.served.change(fleet);
+      await page.waitForFunction((count) => /** @type {any} */ (window).works.length >= count, changes);
+    }
+    const works = await page.evaluate((count) => /** @type {any} */ (window).works.slice(-count), kRounds);
+    const sums = works.map((/** @type {any} */ each) => each.script + each.frame).sort((/** @type {number} */ a, /** @type {number} */ b) => a - b);
+    const script = works.map((/** @type {any} */ each) => each.script).sort((/** @type {number} */ a, /** @type {number} */ b) => a - b);
+    const middle = Math.floor(sums.length / 2);
+    t.diagnostic(`${tab}: median ${sums[middle].toFixed(1)} ms, of which ${script[middle].toFixed(1)} ms script; at most ${sums[sums.length - 1].toFixed(1)} ms; ${sums.length} changes`);
+  }
+  assert.deepEqual(seen.errors, []);
   await context.close();
 });
 

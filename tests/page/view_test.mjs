@@ -186,6 +186,41 @@ test("texts of users are texts", async (t) => {
   await context.close();
 });
 
+test("details of a slice have conditions, events and YAML of its workload, as text", async () => {
+  const { page, context, seen } = await openPage(all.browser, { ...all.served, url: "about:blank" });
+  const asked = /** @type {string[]} */ ([]);
+  const markup = "<img src=x onerror=alert(1)>";
+  await page.route("**/config", (/** @type {any} */ route) => route.fulfill({ json: { live: false, history: false, whatIf: false, object: true, command: "kubectl tpu" } }));
+  await page.route("**/fleet/v1/object?*", (/** @type {any} */ route) => {
+    asked.push(new URL(route.request().url()).search);
+    if (asked.length > 1) return route.fulfill({ status: 502, body: "jobsets is forbidden" });
+    return route.fulfill({
+      json: {
+        conditions: [{ type: "tpuslice.dev/SlicesPlaced", status: "False", reason: "NodesInUse", message: markup, since: "2026-01-01T06:12:10Z" }],
+        events: [{ time: "2026-01-01T06:50:10Z", type: "Normal", reason: "SliceWaiting", message: "no pool is free", count: 3 }],
+        eventsProblem: "",
+        yaml: `kind: JobSet # ${markup}`,
+      },
+    });
+  });
+  await page.goto(all.served.url);
+  await drawn(page);
+  await page.keyboard.press("q");
+  await page.keyboard.press("Enter");
+  const detail = page.locator("#detail");
+  await detail.getByRole("table", { name: "Conditions" }).getByText(`NodesInUse: ${markup}`).waitFor();
+  await detail.getByRole("row", { name: "2m Normal SliceWaiting (3 times): no pool is free" }).waitFor();
+  await detail.getByText("YAML", { exact: true }).click();
+  await detail.getByText(`kind: JobSet # ${markup}`).waitFor();
+  assert.equal(await page.locator("img").count(), 0);
+  assert.deepEqual(asked, ["?kind=JobSet&namespace=ml&name=big"]);
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("Enter");
+  await detail.getByText("The object cannot be read: jobsets is forbidden").waitFor();
+  assert.deepEqual([seen.foreign, seen.violations], [[], []]);
+  await context.close();
+});
+
 test("a simulation is asked for by pool, says that it is one, and ends", async () => {
   const { page, context, seen } = await openPage(all.browser, { ...all.served, url: "about:blank" }, { bypassCSP: true });
   const simulated = smallFleet();

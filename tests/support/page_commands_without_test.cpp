@@ -46,6 +46,7 @@ const std::vector<std::pair<std::string, std::string>>& commands_without_test() 
       {"make bench ARGS='--only jobset --runs 3'", kBenchmark},
       {"make bench ARGS='--only leaderworkerset --runs 3'", kBenchmark},
       {"make bench-admission", kBenchmark},
+      {"make bench-fleet-pages", kBenchmark},
       {"make bench-healing", kBenchmark},
       {"make bench-placement", kBenchmark},
       {"make bench-recovery", kBenchmark},

@@ -1,6 +1,7 @@
 // kubectl tpu explain: why the slices of a workload wait and what would help; what is wrong with a node pool.
 #include <memory>
 
+#include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
 #include "cmd/kubectl-tpu/commands/commands.h"
@@ -43,7 +44,9 @@ Result<ExitCode> explain(Context& context, const ExplainOptions& options) {
                    fleet::explain_workload(read.snapshot, reference, namespace_name));
   note_refusal(context, read);
   const ExitCode code = print_explanation(context, workload, read.snapshot.time, options.all);
-  context.suggest(workload.waiting > 0 ? "slices -A --waiting" : "hosts " + options.about);
+  context.suggest(workload.waiting > 0
+                      ? "slices -A --waiting"
+                      : fmt::format("hosts {} -n {}", options.about, workload.workload.namespace_name));
   return code;
 }
 

@@ -118,7 +118,7 @@ Result<ExitCode> print_logs(Context& context, const LogsOptions& options) {
   if (cut) {
     context.note(fmt::format("The last {} lines of each host; --tail=-1 prints all.", kDefaultTail));
   }
-  context.suggest("hosts " + options.workload);
+  context.suggest(fmt::format("hosts {} -n {}", options.workload, pods.front().namespace_name()));
   return printer.failed() ? ExitCode::kError : ExitCode::kYes;
 }
 

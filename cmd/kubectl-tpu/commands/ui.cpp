@@ -12,6 +12,7 @@
 #include "cmd/kubectl-tpu/commands/commands.h"
 #include "cmd/kubectl-tpu/read_fleet.h"
 #include "cmd/kubectl-tpu/ui/page_server.h"
+#include "cmd/kubectl-tpu/workload_document.h"
 #include "fleet/changes.h"
 #include "fleet/fleet_json.h"
 #include "fleet/page/one_file.h"
@@ -92,14 +93,19 @@ class PageSnapshots {
   std::shared_ptr<const fleet::Snapshot> latest_ TPUSLICE_GUARDED_BY(mutex_);
 };
 
-/// `context` and `options` outlive the source.
-PageSource source_of_snapshots(Context& context, const UiOptions& options) {
+/// `context` and `options` outlive the source. Errors: of the connection, if the fleet is that of a cluster.
+Result<PageSource> source_of_snapshots(Context& context, const UiOptions& options) {
   const auto snapshots = std::make_shared<PageSnapshots>(context, options.source);
   PageSource source;
   source.fleet = [snapshots] { return snapshots->read(); };
   source.history = [snapshots]() -> Result<Json> { return snapshots->history(); };
   source.what_if = [snapshots](const std::vector<std::pair<std::string, std::string>>& changes) {
     return snapshots->what_if(changes);
+  };
+  if (!options.source.snapshot.empty()) return source;
+  ASSIGN_OR_RETURN(client::Client* const api, context.api());
+  source.object = [api, stop = context.stop()](const std::string& kind, const ObjectKey& key) {
+    return read_workload_document(*api, kind, key, stop);
   };
   return source;
 }

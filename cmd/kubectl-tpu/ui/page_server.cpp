@@ -17,9 +17,10 @@ namespace {
 constexpr std::size_t kMaxChanges = 50;  ///< Changes of one simulation.
 
 constexpr std::string_view kSession = "session";
+constexpr std::string_view kObject = "fleet/v1/object";
 constexpr std::string_view kWatch = "fleet/v1/watch";
-constexpr std::array<std::string_view, 5> kDataPaths = {"config", "fleet/v1/snapshot", kWatch, "fleet/v1/history",
-                                                        "fleet/v1/what-if"};
+constexpr std::array<std::string_view, 6> kDataPaths = {"config", "fleet/v1/snapshot", kWatch, "fleet/v1/history",
+                                                        kObject,  "fleet/v1/what-if"};
 
 http::Response json_response(const Json& json) {
   return {200, {{"Content-Type", "application/json"}}, print_json(json)};
@@ -117,6 +118,7 @@ http::Response PageHandler::data(const http::Request& request, std::string_view 
     return json_response(Json{{"live", source_.live},
                               {"history", source_.history != nullptr},
                               {"whatIf", source_.what_if != nullptr},
+                              {"object", source_.object != nullptr},
                               {"command", command_}});
   }
   if (path == "fleet/v1/snapshot") {
@@ -129,6 +131,12 @@ http::Response PageHandler::data(const http::Request& request, std::string_view 
     const http::QueryParams changes = http::parse_query(request.target);
     if (changes.all().size() > kMaxChanges) return page_text(400, fmt::format("at most {} changes", kMaxChanges));
     return json_or_problem(source_.what_if(changes.all()));
+  }
+  if (path == kObject && source_.object) {
+    const http::QueryParams query = http::parse_query(request.target);
+    const ObjectKey key{query.get("namespace"), query.get("name")};
+    if (key.namespace_name.empty() || key.name.empty()) return page_text(400, "namespace and name are required");
+    return json_or_problem(source_.object(query.get("kind"), key));
   }
   return page_text(404, "not known here");
 }

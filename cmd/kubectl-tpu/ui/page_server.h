@@ -11,6 +11,7 @@
 #include "api/base/clock.h"
 #include "api/http/server/server.h"
 #include "api/types/json.h"
+#include "api/types/object.h"
 #include "cmd/kubectl-tpu/ui/fleet_feed.h"
 #include "cmd/kubectl-tpu/ui/page_guard.h"
 
@@ -25,6 +26,9 @@ struct PageSource {
   /// {"fleet": {...}, "lines": ["..."]} after changes such as {"drain", "pool/v6e-4x4-a"}; null: the page has no
   /// simulation.
   std::function<Result<Json>(const std::vector<std::pair<std::string, std::string>>& changes)> what_if = nullptr;
+  /// Conditions, events and YAML of a workload, {"conditions": [...], "events": [...], "yaml": "..."}; null: there are
+  /// no objects. Called by several threads.
+  std::function<Result<Json>(const std::string& kind, const ObjectKey& key)> object = nullptr;
   bool live = true;  ///< The fleet changes, and the page follows it.
 };
 

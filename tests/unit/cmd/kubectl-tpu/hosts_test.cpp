@@ -90,6 +90,17 @@ TEST(Hosts, AWrongWorkerIdIsNamed) {
   EXPECT_EQ(checked({host_pod(0), pod}, {service()})[1].check->worker_id, "not set, expected 1");
 }
 
+TEST(Hosts, TheWorkerIdMayBeAnAnnotationAsInPodsOfJobSets) {
+  Json pod = host_pod(1);
+  const std::string index = "batch.kubernetes.io/job-completion-index";
+  pod["metadata"]["annotations"][index] = "1";
+  const Json field = {{"fieldPath", "metadata.annotations['" + index + "']"}};
+  pod["spec"]["containers"][1]["env"][0] = {{"name", "TPU_WORKER_ID"}, {"valueFrom", {{"fieldRef", field}}}};
+  EXPECT_EQ(checked({host_pod(0), pod}, {service()})[1].check->worker_id, "ok");
+  pod["metadata"]["annotations"][index] = "0";
+  EXPECT_EQ(checked({host_pod(0), pod}, {service()})[1].check->worker_id, "expected 1");
+}
+
 TEST(Hosts, NamesMustBeThoseOfThePodsAndAgree) {
   Json pod = host_pod(1);
   pod["spec"]["hostname"] = "other";

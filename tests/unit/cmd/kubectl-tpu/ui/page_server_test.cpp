@@ -34,6 +34,10 @@ PageSource whole_source() {
     for (const auto& [verb, object] : changes) lines.push_back(verb + " " + object);
     return Json{{"lines", lines}};
   };
+  source.object = [](const std::string& kind, const ObjectKey& key) -> Result<Json> {
+    if (kind != "JobSet") return Error::invalid_argument("kind {}", kind);
+    return Json{{"yaml", key.to_string()}};
+  };
   return source;
 }
 
@@ -96,8 +100,8 @@ TEST_F(PageHandlerTest, ExchangesTheTokenForACookie) {
 
 TEST_F(PageHandlerTest, RefusesDataWithoutASession) {
   const http::Headers host = {{"Host", "127.0.0.1:4321"}};
-  for (const char* path :
-       {"config", "fleet/v1/snapshot", "fleet/v1/watch", "fleet/v1/history", "fleet/v1/what-if?drain=x"}) {
+  for (const char* path : {"config", "fleet/v1/snapshot", "fleet/v1/watch", "fleet/v1/history",
+                           "fleet/v1/what-if?drain=x", "fleet/v1/object?kind=JobSet&namespace=ml&name=train"}) {
     EXPECT_EQ(status_of(std::string("/path/") + path, host), 401) << path;
     EXPECT_EQ(status(path), 200) << path;
     EXPECT_EQ(status(path, "GET", {{"Sec-Fetch-Site", "same-site"}}), 403) << path;
@@ -133,8 +137,19 @@ TEST_F(PageHandlerTest, ServesTheFleetItsHistoryAndWhatWouldBe) {
   std::string many = "fleet/v1/what-if?";
   for (int i = 0; i < 51; ++i) many += "drain=pool/a&";
   EXPECT_EQ(status(many), 400);
-  EXPECT_EQ(parse_json(ask("config").response.body).value(),
-            (Json{{"live", true}, {"history", true}, {"whatIf", true}, {"command", "kubectl tpu --context c"}}));
+  EXPECT_EQ(parse_json(ask("config").response.body).value(), (Json{{"live", true},
+                                                                   {"history", true},
+                                                                   {"whatIf", true},
+                                                                   {"object", true},
+                                                                   {"command", "kubectl tpu --context c"}}));
+}
+
+TEST_F(PageHandlerTest, ServesTheObjectOfAWorkload) {
+  EXPECT_EQ(parse_json(ask("fleet/v1/object?kind=JobSet&namespace=ml&name=train").response.body).value(),
+            (Json{{"yaml", "ml/train"}}));
+  EXPECT_EQ(status("fleet/v1/object?kind=JobSet&name=train"), 400);
+  EXPECT_EQ(status("fleet/v1/object?kind=JobSet&namespace=ml"), 400);
+  EXPECT_EQ(status("fleet/v1/object?kind=Secret&namespace=ml&name=train"), 502);
 }
 
 TEST_F(PageHandlerTest, StreamsTheFleet) {
@@ -153,10 +168,14 @@ class PoorPageHandlerTest : public PageHandlerTest {
 };
 
 TEST_F(PoorPageHandlerTest, SaysWhatThereIsNot) {
-  EXPECT_EQ(parse_json(ask("config").response.body).value(),
-            (Json{{"live", false}, {"history", false}, {"whatIf", false}, {"command", "kubectl tpu --context c"}}));
+  EXPECT_EQ(parse_json(ask("config").response.body).value(), (Json{{"live", false},
+                                                                   {"history", false},
+                                                                   {"whatIf", false},
+                                                                   {"object", false},
+                                                                   {"command", "kubectl tpu --context c"}}));
   EXPECT_EQ(status("fleet/v1/history"), 404);
   EXPECT_EQ(status("fleet/v1/what-if?drain=pool/a"), 404);
+  EXPECT_EQ(status("fleet/v1/object?kind=JobSet&namespace=ml&name=train"), 404);
 }
 
 TEST_F(PoorPageHandlerTest, SaysWhyTheFleetCannotBeReadInBoundedLength) {
