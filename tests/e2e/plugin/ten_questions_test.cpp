@@ -216,7 +216,7 @@ void TenQuestions::drain_a_pool() {
       wait_until("kubectl tpu slices -n ml --waiting | grep -E '^1 +raycluster/of-raycluster ' && "
                  "kubectl tpu slices -n ml --waiting | grep -E '^2 +jobset/next '"));
   expect_tpu("undrain pool/" + used_, 0, {"^node/" + used_ + "-0 uncordoned$"});
-  ASSERT_NO_FATAL_FAILURE(wait_running("ml", kSlices * kHostsOfSlice));
+  ASSERT_NO_FATAL_FAILURE(wait_until("kubectl tpu explain raycluster/of-raycluster -n ml"));
   expect_tpu("explain raycluster/of-raycluster -n ml", 0, {" " + used_ + " +-$"});
 }
 
