@@ -59,7 +59,7 @@ Status add_list(client::Client& api, const ResourceType& type, const client::Lis
     return added.ok();
   };
   RETURN_IF_ERROR(for_each_object(api, type, options, take, stop));
-  RETURN_IF_ERROR(added);
+  if (!added) return added.error();
   return add_batch(member, std::move(batch), out);
 }
 

@@ -63,6 +63,7 @@ Json workload_document(const Object& object, const std::vector<Object>& events) 
                           {"since", text_at(each, "lastTransitionTime")}});
   }
   std::vector<Json> shown;
+  shown.reserve(events.size());
   for (const Object& event : events) shown.push_back(shown_event(event.json()));
   std::ranges::stable_sort(shown, std::greater<>(), [](const Json& event) { return string_at(event, {"time"}); });
   if (shown.size() > kMaxShownEvents) shown.resize(kMaxShownEvents);

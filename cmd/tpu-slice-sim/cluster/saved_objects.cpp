@@ -102,6 +102,7 @@ std::vector<Json> saved_manifests(const Json& document) {
     objects.push_back(without_server_fields(item));
   }
   std::vector<Json> manifests;
+  manifests.reserve(namespaces.size() + objects.size());
   for (const std::string& name : namespaces) {
     manifests.push_back({{"apiVersion", "v1"}, {"kind", "Namespace"}, {"metadata", {{"name", name}}}});
   }

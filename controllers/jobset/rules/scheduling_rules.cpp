@@ -238,7 +238,8 @@ std::string topology_key_of(const JobSetSpec& spec, const ReplicatedJob& job) {
   key = string_at(*job.json, {"template", "metadata", "annotations", jobset::kJobSetTopologyKey});
   if (!key.empty()) return key;
   if (const auto exclusive = spec.annotations.find(jobset::kJobSetTopologyKey); exclusive != spec.annotations.end()) {
-    return exclusive->second;
+    key = exclusive->second;
+    return key;
   }
   key = tpu::gke_topology_key(*job.pod_template);
   if (key.empty()) key = kNodePool;
