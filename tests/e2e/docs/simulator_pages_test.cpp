@@ -89,6 +89,9 @@ TEST_F(SimulatorPages, TheSimulatorsPageIsRight) {
   runner_->after(own, "KUBECONFIG=kc kubectl apply -f manifest.yaml");
   runner_->after(own,
                  "KUBECONFIG=kc kubectl wait --for=condition=RayClusterProvisioned raycluster/maxtext-tpu-cluster");
+  runner_->replace("^kubectl tpu report -A -f x.tar.gz$",
+                   "tpu-slice-sim --then 'kubectl tpu report -A -f x.tar.gz' x.yaml");
+  runner_->expect("tpu-slice-sim --nodes nodes.json workloads/*.json", "1 slice|slice.* run");
   runner_->run_page(kSimulatorPage);
   EXPECT_THAT(runner_->unused(), IsEmpty());
 }
