@@ -30,6 +30,9 @@ sim::UserInfo operator_user() {
           {"system:serviceaccounts", "system:serviceaccounts:tpu-slice-system", "system:authenticated"}};
 }
 
+/// A list of a report has up to 24 MiB.
+constexpr YamlLimits kFileLimits = {.bytes = 64U << 20U, .nodes = 10'000'000};
+
 /// Errors: InvalidArgument for a topology that the accelerator of a pool does not have.
 Status check_topologies(const std::vector<sim::NodePool>& pools) {
   for (std::size_t i = 0; i < pools.size(); ++i) {
@@ -46,7 +49,7 @@ Status check_topologies(const std::vector<sim::NodePool>& pools) {
 /// The saved nodes, and nodes without TPUs for all other pods if there are none among them.
 Status read_nodes(const std::string& path, sim::ClusterOptions& out) {
   ASSIGN_OR_RETURN(const std::string text, read_file(path));
-  const auto list = parse_yaml(text);
+  const auto list = parse_yaml(text, kFileLimits);
   if (!list) return list.error().within(path);
   auto nodes = sim::saved_nodes(*list);
   if (!nodes) return nodes.error().within(path);
@@ -203,7 +206,7 @@ Status Simulator::wait_ready(Duration limit, const std::stop_token& stop) {
 
 Status Simulator::apply(const std::string& path, const std::stop_token& stop) {
   ASSIGN_OR_RETURN(const std::string text, read_file(path));
-  const auto documents = parse_yaml_documents(text);
+  const auto documents = parse_yaml_documents(text, kFileLimits);
   if (!documents) return documents.error().within(path);
   ASSIGN_OR_RETURN(const auto transport, client::make_transport(admin_, clock_));
   client::Client api(*transport, {.field_manager = "tpu-slice-sim"});

@@ -26,7 +26,7 @@ constexpr std::array<const char*, 8> kWrittenByServer = {"creationTimestamp",
                                                          "resourceVersion",
                                                          "selfLink",
                                                          "uid"};
-/// Conditions of Jobs and JobSets that have ended.
+/// Conditions of Jobs and JobSets that have ended. LeaderWorkerSets go on with a condition Failed.
 constexpr std::array<const char*, 3> kEnded = {"Complete", "Completed", "Failed"};
 
 bool is_list(const Json& document) { return string_at(document, {"kind"}).ends_with("List"); }
@@ -58,7 +58,9 @@ Json saved_node(const Json& node) {
 
 bool has_ended(const Json& object) {
   const std::string state = string_at(object, {"status", "jobDeploymentStatus"});
-  return state == "Complete" || state == "Failed" ||
+  if (state == "Complete" || state == "Failed") return true;
+  const std::string kind = string_at(object, {"kind"});
+  return (kind == "Job" || kind == "JobSet") &&
          std::ranges::any_of(kEnded, [&](const char* type) { return condition_status(object, type) == "True"; });
 }
 

@@ -94,6 +94,13 @@ TEST(SavedManifests, LeaveOutWhatHasEndedOrIsControlled) {
   EXPECT_TRUE(saved_manifests(a_list({ended, ray_job, child, Json("text"), Json::object()})).empty());
 }
 
+TEST(SavedManifests, KeepALeaderWorkerSetWithFailedGroups) {
+  Json set = a_job("groups");
+  set["kind"] = "LeaderWorkerSet";
+  set["status"] = {{"conditions", {{{"type", "Failed"}, {"status", "True"}}}}};
+  EXPECT_EQ(saved_manifests(a_list({set})).size(), 2U) << "its other groups run";
+}
+
 TEST(SavedManifests, LeaveOtherDocumentsAsTheyAre) {
   Json manifest = a_job("train");
   EXPECT_EQ(saved_manifests(manifest), std::vector<Json>{manifest});

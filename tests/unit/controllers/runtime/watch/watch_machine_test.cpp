@@ -275,6 +275,8 @@ TEST_F(WatchMachineTest, WaitsForAResourceThatIsNotInstalled) {
     EXPECT_TRUE(store_.absent());
     EXPECT_FALSE(machine_->synced());
   }
+  EXPECT_EQ(lines(" info  CRD is not installed"), 1) << "the others are at level debug";
+  EXPECT_EQ(lines(" warn "), 0);
   reader_.pages.emplace_back(page({}, 9));
   reader_.expect_stream();
   settle();
