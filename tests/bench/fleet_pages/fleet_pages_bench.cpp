@@ -19,6 +19,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr Duration kLimit = std::chrono::minutes(5);
+constexpr int kRounds = 3;
 constexpr Duration kWatched = 30s;
 /// After it the fleet is read again, however long that took before.
 constexpr Duration kPause = 20s;
@@ -159,15 +160,15 @@ Status FleetPagesBench::measure_watch(FleetPagesFigures& out) {
 Result<FleetPagesFigures> FleetPagesBench::measure() {
   FleetPagesFigures out;
   ASSIGN_OR_RETURN(out.resident, operator_->resident_mib());
-  for (int round = 0; round < 3; ++round) {
+  for (int round = 0; round < kRounds; ++round) {
     ASSIGN_OR_RETURN(out.first.emplace_back(), ask());
     for (int i = 0; i < options_.answers; ++i) {
       ASSIGN_OR_RETURN(out.later.emplace_back(), ask());
     }
     pause_for(kPause);
   }
-  for (const char* command : {"status", "status", "status"}) {
-    ASSIGN_OR_RETURN(out.direct.emplace_back(), run_plugin(command));
+  for (int round = 0; round < kRounds; ++round) {
+    ASSIGN_OR_RETURN(out.direct.emplace_back(), run_plugin("status"));
   }
   RETURN_IF_ERROR(measure_watch(out));
   return out;
